@@ -1,0 +1,63 @@
+"""The JSON that crosses between the orchestrator and the worker. Standard library only: the worker imports this too."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from torchscan.report.analysis import AnalysisReport
+from torchscan.report.benchmark import BenchmarkReport
+
+SPEC_VERSION = 1
+
+Side = Literal["base", "head"]
+Analysis = Literal["full", "structure", "off"]
+Stage = Literal["environment", "load", "build", "forward", "analyse", "benchmark", "isolation", "worker"]
+
+
+class TargetSpec(TypedDict):
+    """One target as one side builds it. ``index`` names its result file: ``<index>.json`` in ``WorkerSpec['out']``."""
+
+    index: int
+    id: str
+    factory: str
+    analysis: Analysis
+    device: str
+
+
+class WorkerSpec(TypedDict):
+    """One worker process: all targets of one side, in order, one torch import."""
+
+    version: int
+    side: Side
+    root: str
+    """The side's worktree, joined with the working directory: factories and import paths resolve under it."""
+    worktree: str
+    checkout: str
+    """The workspace that the worktree was made from: a module loaded from there is an isolation error."""
+    import_paths: list[str]
+    out: str
+    seed: int
+    threads: int | None
+    targets: list[TargetSpec]
+
+
+class Failure(TypedDict):
+    """Why a target has no report: stage, exception class name, message, and frames of the user's own files."""
+
+    stage: Stage
+    type: str
+    message: str
+    frames: list[str]
+    calls_done: NotRequired[int]
+
+
+class TargetResult(TypedDict):
+    """What one side says of one target. Exactly one of ``report`` and ``failure`` is set unless analysis is off."""
+
+    version: int
+    id: str
+    side: Side
+    report: AnalysisReport | None
+    benchmark: NotRequired[BenchmarkReport | None]
+    failure: Failure | None
+    seconds: float

@@ -1,0 +1,1 @@
+"""Where the Action touches the world: environment, git, child processes, GitHub, files."""

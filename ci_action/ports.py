@@ -1,0 +1,62 @@
+"""What the pipeline needs from the world, as protocols: the edges satisfy them, tests put fakes in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from ci_action.core.spec import TargetResult, WorkerSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One comment of a pull request, as GitHub lists it."""
+
+    id: int
+    body: str
+    author_id: int | None
+    author_login: str
+    html_url: str
+
+
+class Git(Protocol):
+    """The repository. Every call is hardened: no hooks, no filters, no submodules."""
+
+    def resolve(self, revision: str) -> str: ...
+    def parents(self, sha: str) -> list[str]: ...
+    def merge_base(self, one: str, other: str) -> str: ...
+    def ensure(self, sha: str) -> None: ...
+    def read(self, sha: str, path: str) -> str | None: ...
+    def changed_paths(self, base: str, head: str) -> list[str]: ...
+    def worktree(self, sha: str, name: str) -> AbstractContextManager[Path]: ...
+
+
+class Measurer(Protocol):
+    """Runs workers: one result per target of each spec, in order. A model's fault is a result, not an exception."""
+
+    def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]: ...
+
+
+class GitHub(Protocol):
+    """The REST calls that publishing needs. All pages, bounded retries, errors mapped to PublishError."""
+
+    def head_sha(self, number: int) -> str: ...
+    def comments(self, number: int) -> list[Comment]: ...
+    def create_comment(self, number: int, body: str) -> Comment: ...
+    def update_comment(self, comment_id: int, body: str) -> Comment | None: ...
+    def delete_comment(self, comment_id: int) -> None: ...
+
+
+class Sink(Protocol):
+    """Where a job's words go: outputs, step summary, annotations, the artifact directory, the terminal."""
+
+    def write_file(self, name: str, text: str) -> Path: ...
+    def summary(self, markdown: str) -> None: ...
+    def outputs(self, values: Mapping[str, str]) -> None: ...
+    def annotate(self, kind: str, message: str, *, file: str | None = None, line: int | None = None) -> None: ...
+    def progress(self, line: str) -> None: ...

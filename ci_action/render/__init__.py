@@ -1,0 +1,1 @@
+"""Verdict to comment, summary, pages and terminal text. Pure: values in, strings out."""

@@ -1,0 +1,1 @@
+"""Pure comparison of two reports. Standard library only."""

@@ -1,0 +1,1 @@
+"""One inference forward, observed: hooks, metadata, storages, and the report made of them."""

@@ -1,0 +1,1 @@
+"""Module formulas: FLOPs, MACs, DMAs, receptive field and token dependencies of one module call."""

@@ -1,0 +1,1 @@
+"""Workloads measured with a clock, an allocator or a counter."""

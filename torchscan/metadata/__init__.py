@@ -1,0 +1,1 @@
+"""What a value looks like, without the value: shapes, dtypes, devices, containers."""

@@ -1,0 +1,1 @@
+"""The vocabulary: what a report is. Standard library only."""

@@ -68,8 +68,9 @@ class ModuleHandler:
     def __post_init__(self) -> None:
         if not callable(self.estimate):
             raise TypeError(f"estimate must be callable, got {type(self.estimate).__name__}")
-        if isinstance(self.subtree_metrics, str):
-            raise TypeError(f"subtree_metrics must be a set of names, got the single string {self.subtree_metrics!r}")
+        names: object = self.subtree_metrics
+        if isinstance(names, str):
+            raise TypeError(f"subtree_metrics must be a set of names, got the single string {names!r}")
         object.__setattr__(self, "subtree_metrics", frozenset(self.subtree_metrics))
         unknown = sorted(map(str, self.subtree_metrics.difference(MODULE_METRICS)))
         if unknown:

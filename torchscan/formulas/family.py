@@ -1,0 +1,67 @@
+"""A family of module types that share one formula, and the words that the documentation prints about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from torchscan.formulas.handler import ModuleCall, ModuleEstimates, ModuleHandler, UnsupportedCall
+
+Formula = Callable[[ModuleCall], ModuleEstimates]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One formula, where it applies, and what it counts in words. The documentation's table is made of these rows.
+
+    Attributes:
+        group: heading under which the documentation lists the family.
+        types: module types that compute it, as far as the installed torch has them.
+        estimate: the formula.
+        flops, macs, dmas, spatial: what is counted, in words; ``spatial`` is about the receptive field.
+        boundary: calls that have no estimate.
+        subtree_metrics: metrics for which the module owns all the work of its subtree.
+        exact: subclasses never inherit the formula, not even those that keep the forward.
+        methods: what a subclass must not override, besides ``forward``, to inherit the formula.
+        cacheable: the estimate is a function of the module's configuration and of the shapes and dtypes of the call.
+        handler: the formula behind a guard against a ``forward`` set on the instance.
+    """
+
+    group: str
+    types: tuple[type[nn.Module], ...]
+    estimate: Formula
+    flops: str
+    macs: str
+    dmas: str
+    spatial: str
+    boundary: str = "real dense floating tensors"
+    subtree_metrics: frozenset[str] = frozenset()
+    exact: bool = False
+    methods: tuple[str, ...] = ()
+    cacheable: bool = True
+    handler: ModuleHandler = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "handler", ModuleHandler(_guarded(self.estimate), self.subtree_metrics))
+
+    def describes(self, kind: type[nn.Module], base: type[nn.Module]) -> bool:
+        """Say whether ``kind``, which derives from ``base`` of this family, still computes what the formula counts."""
+        if self.exact:
+            return kind is base
+        return all(getattr(kind, name) is getattr(base, name) for name in ("forward", *self.methods))
+
+
+def nn_types(*names: str) -> tuple[type[nn.Module], ...]:
+    """Look up ``torch.nn`` types by name; those that the installed torch lacks are left out."""
+    return tuple(getattr(nn, name) for name in names if hasattr(nn, name))
+
+
+def _guarded(estimate: Formula) -> Formula:
+    def guarded(call: ModuleCall) -> ModuleEstimates:
+        if "forward" in call.module.__dict__:
+            raise UnsupportedCall("a forward set on the instance replaces the one that the formula describes")
+        return estimate(call)
+
+    return guarded

@@ -1,19 +1,41 @@
-# make demo: set everything up in .venv and run the whole job on the bundled example.
-# make test: set everything up in .venv and run every check and test.
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
+# make demo   set everything up in .venv and run the whole job on a bundled example
+# make test   set everything up in .venv and .node, run every check and every test
+PYTHON     ?= python3
+PYTEST_ARGS ?=
+VENV       := .venv
+BIN        := $(VENV)/bin
+NODE       := .node
+WHEELHOUSE := .cache/wheelhouse
+PIP        := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench clean
+.PHONY: setup demo check test bench clean
 .DELETE_ON_ERROR:
 
+# Each stamp is written last, so a set-up that was cut short starts again; each is older than a changed list of needs.
 # torch is asked for by exact version first: an open range would fetch gigabytes of CUDA.
 $(VENV)/.ready: pyproject.toml Makefile
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[action]' --group dev
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "torchscan needs Python 3.11 or newer: make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install torch==2.13.0
+	$(PIP) install --editable '.[action]' --group dev
 	touch $@
+
+$(NODE)/.ready: tests/rig/package.json
+	mkdir -p $(NODE)
+	cp tests/rig/package.json $(NODE)/package.json
+	cd $(NODE) && npm install --no-package-lock --no-audit --no-fund --loglevel=error
+	touch $@
+
+# The wheels that action.yml installs, so that the runner in the tests needs no network.
+$(WHEELHOUSE)/.ready: ci_action/requirements.txt $(VENV)/.ready
+	rm -rf $(WHEELHOUSE)
+	$(PIP) download --require-hashes --only-binary :all: --requirement $< --dest $(WHEELHOUSE)
+	touch $@
+
+# pip and npm wait for different servers: side by side they take the time of the slower one.
+setup:
+	@$(MAKE) --no-print-directory -j2 $(VENV)/.ready $(NODE)/.ready $(WHEELHOUSE)/.ready
 
 demo: $(VENV)/.ready
 	$(BIN)/torchscan-ci demo
@@ -23,9 +45,18 @@ check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --offline --quiet --no-progress .github action.yml
+	$(BIN)/jactionlint
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 
-test: $(VENV)/.ready check
-	$(BIN)/pytest -n auto --dist loadgroup
+# One worker per core; tests that share a costly fixture name one xdist group and stay together.
+test: setup check
+	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+bench: $(VENV)/.ready
+	$(BIN)/python -m pytest tests/bench --override-ini=norecursedirs= -s
 
 clean:
-	rm -rf $(VENV) .node out dist
+	rm -rf $(VENV) $(NODE) $(WHEELHOUSE) out dist

@@ -1,0 +1,64 @@
+"""Answers of the fake GitHub that come from a real bare repository: comparisons and file contents."""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from support.rig.exchange import Request, Response, error
+from support.rig.openapi import minimal
+from support.rig.state import GitHubState
+
+NOT_FOUND = error(404, "Not Found")
+
+
+def git(repository: Path, *arguments: str) -> str:
+    """Run git in a repository and give its output, without the last newline."""
+    command = ["git", "-C", str(repository), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.rstrip("\n")
+
+
+def compare(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
+    """Compare two commits the three-dot way: status tells whether base is an ancestor of head."""
+    if state.remote is None:
+        return NOT_FOUND
+    base, head = unquote(path["base"]), unquote(path["head"])
+    try:
+        merge_base = git(state.remote, "merge-base", base, head)
+        ahead = int(git(state.remote, "rev-list", "--count", f"{base}..{head}"))
+        behind = int(git(state.remote, "rev-list", "--count", f"{head}..{base}"))
+        base_sha = git(state.remote, "rev-parse", base)
+    except subprocess.CalledProcessError:
+        return NOT_FOUND
+    status = {(True, True): "diverged", (True, False): "ahead", (False, True): "behind", (False, False): "identical"}
+    body = minimal("commit-comparison", ahead_by=ahead, behind_by=behind, total_commits=ahead)
+    body.update(
+        status=status[ahead > 0, behind > 0],
+        base_commit=_commit(base_sha),
+        merge_base_commit=_commit(merge_base),
+    )
+    return Response(200, body)
+
+
+def _commit(sha: str) -> dict[str, Any]:
+    return minimal("commit", sha=sha)
+
+
+def contents(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
+    """Give one file at a ref: raw when asked for, else base64 in JSON."""
+    if state.remote is None:
+        return NOT_FOUND
+    name = unquote(path["file"])
+    try:
+        text = git(state.remote, "show", f"{request.query.get('ref', 'main')}:{name}") + "\n"
+    except subprocess.CalledProcessError:
+        return NOT_FOUND
+    if "raw" in request.headers.get("accept", ""):
+        return Response(200, text.encode(), {"Content-Type": "application/vnd.github.raw; charset=utf-8"})
+    encoded = base64.encodebytes(text.encode()).decode()
+    body = minimal("content-file", path=name, name=Path(name).name, content=encoded, encoding="base64", type="file")
+    return Response(200, body | {"size": len(text)})

@@ -1,5 +1,133 @@
-"""Version and integrity of reports that come back from a file or another process."""
+"""Version and integrity of reports that come back from a file or another process. Standard library only."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any
+
 SCHEMA_VERSION = 1
+
+_METRIC_KEYS = frozenset(("status", "value", "known_value", "unit", "scope", "method"))
+_REPORT_KEYS = ("context", "inputs", "layers", "totals", "operator_flops", "diagnostics")
+_ROW_TYPES = {"path": str, "call_index": int, "name": str, "depth": int, "type": str}
+_ROW_METRICS = ("parameters", "buffers", "metrics")
+
+
+def check_analysis(report: Mapping[str, Any]) -> None:
+    """Check that an analysis is whole: version, required keys, states of every metric, unique module calls.
+
+    Raises:
+        ValueError: it is not; the message names the place.
+    """
+    check_version(report, "report")
+    _require(report, _REPORT_KEYS, "report")
+    check_metrics(report["totals"], "totals")
+    seen = set()
+    for index, row in enumerate(_list(report["layers"], "layers")):
+        _check_row(row, f"layers[{index}]")
+        identity = (row["path"], row["call_index"])
+        if identity in seen:
+            raise ValueError(f"layers[{index}]: call {identity[1]} of module {identity[0]!r} is listed twice")
+        seen.add(identity)
+    for index, diagnostic in enumerate(_list(report["diagnostics"], "diagnostics")):
+        _require(diagnostic, ("code", "severity", "metric", "message"), f"diagnostics[{index}]")
+    _require(report["operator_flops"], ("total",), "operator_flops")
+    check_metric(report["operator_flops"]["total"], "operator_flops.total")
+
+
+def check_version(report: Mapping[str, Any], where: str) -> None:
+    """Check the schema version.
+
+    Raises:
+        ValueError: it is missing or not ours.
+    """
+    if not isinstance(report, Mapping):
+        raise _malformed(where, "a torchscan report (a dict)", report)
+    version = report.get("schema_version")
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise ValueError(
+            f"{where}: schema_version is {version!r}, this torchscan reads {SCHEMA_VERSION}; "
+            "use the torchscan version that wrote the report"
+        )
+
+
+def check_metrics(metrics: object, where: str) -> None:
+    """Check every result of a name -> MetricResult mapping.
+
+    Raises:
+        ValueError: it is no mapping, or one of its results is malformed.
+    """
+    if not isinstance(metrics, Mapping):
+        raise _malformed(where, "a mapping of metric names", metrics)
+    for name, result in metrics.items():
+        if not isinstance(name, str):
+            raise _malformed(where, "metric names that are strings", name)
+        if not _is_whole(result):
+            check_metric(result, f"{where}: {name}")
+
+
+def check_metric(result: object, where: str) -> None:
+    """Check one MetricResult and say what is wrong with it.
+
+    Raises:
+        ValueError: a key is missing or unknown, or the numbers contradict the status.
+    """
+    if not isinstance(result, Mapping) or set(result) != _METRIC_KEYS:
+        found = sorted(map(str, result)) if isinstance(result, Mapping) else type(result).__name__
+        raise ValueError(f"{where}: a metric has exactly the keys {sorted(_METRIC_KEYS)}, got {found}")
+    for key in ("unit", "scope", "method"):
+        if not isinstance(result[key], str):
+            raise _malformed(f"{where}: {key}", "a string", result[key])
+    if not _is_whole(result):
+        raise ValueError(
+            f"{where}: status {result['status']!r} with value {result['value']!r} and known_value "
+            f"{result['known_value']!r}; complete needs two equal finite numbers, partial a null value and a finite "
+            "known_value, unavailable two nulls"
+        )
+
+
+def _is_whole(result: Any) -> bool:
+    """Tell whether a result is well-formed. One pass, no message: a report holds a hundred thousand of them."""
+    if type(result) is not dict or result.keys() != _METRIC_KEYS:
+        return False
+    status, value, known = result["status"], result["value"], result["known_value"]
+    if type(result["unit"]) is not str or type(result["scope"]) is not str or type(result["method"]) is not str:
+        return False
+    if status == "complete":
+        return _is_number(value) and _is_number(known) and value == known
+    if status == "partial":
+        return value is None and _is_number(known)
+    return status == "unavailable" and value is None and known is None
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value))
+
+
+def _malformed(where: str, expected: str, got: object) -> ValueError:
+    shown = repr(got)
+    return ValueError(f"{where}: expected {expected}, got {type(got).__name__} {shown[:60]}{'…' * (len(shown) > 60)}")
+
+
+def _require(record: object, keys: Iterable[str], where: str) -> None:
+    if not isinstance(record, Mapping):
+        raise _malformed(where, "a mapping", record)
+    missing = [key for key in keys if key not in record]
+    if missing:
+        raise ValueError(f"{where}: missing {', '.join(f'`{key}`' for key in missing)}; is the report cut off?")
+
+
+def _list(value: object, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _malformed(where, "a list", value)
+    return value
+
+
+def _check_row(row: Any, where: str) -> None:
+    _require(row, (*_ROW_TYPES, "input", "output", *_ROW_METRICS), where)
+    for key, kind in _ROW_TYPES.items():
+        if type(row[key]) is not kind:
+            raise _malformed(f"{where}: {key}", f"a value of type {kind.__name__}", row[key])
+    for key in _ROW_METRICS:
+        check_metrics(row[key], f"{where} ({row['path']!r}): {key}")

@@ -66,7 +66,11 @@ def list_labels(state: GitHubState, request: Request, path: re.Match[str]) -> Re
     pull_request = state.pull_requests.get(int(path["number"]))
     if pull_request is None:
         return NOT_FOUND
-    return page(request, [minimal("label", name=name, color="ff0000") for name in pull_request.labels])
+    return page(request, [_label(name) for name in pull_request.labels])
+
+
+def _label(name: str) -> dict[str, Any]:
+    return minimal("label", name=name, color="ff0000", description="")
 
 
 def list_timeline(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
@@ -110,7 +114,7 @@ def _pull_request(state: GitHubState, pull_request: PullRequestState, schema: st
         title="a change",
         user=user("octocat", 583231),
         html_url=f"https://github.com/{state.repository}/pull/{pull_request.number}",
-        labels=[minimal("label", name=name, color="ff0000") for name in pull_request.labels],
+        labels=[_label(name) for name in pull_request.labels],
     )
     body["head"].update(sha=pull_request.head_sha, ref=pull_request.head_ref)
     body["head"]["repo"].update(full_name=pull_request.head_repository)

@@ -8,11 +8,19 @@ from types import MappingProxyType
 
 from torch import nn
 
-from torchscan.formulas import linear
+from torchscan.formulas import activations, convolution, embedding, linear, movement, normalization, pooling
 from torchscan.formulas.family import Family
 from torchscan.formulas.handler import ModuleHandler
 
-FAMILIES: tuple[Family, ...] = (*linear.FAMILIES,)
+FAMILIES: tuple[Family, ...] = (
+    *linear.FAMILIES,
+    *convolution.FAMILIES,
+    *pooling.FAMILIES,
+    *normalization.FAMILIES,
+    *activations.FAMILIES,
+    *embedding.FAMILIES,
+    *movement.FAMILIES,
+)
 
 BUILTIN: Mapping[type[nn.Module], Family] = MappingProxyType(
     {kind: family for family in FAMILIES for kind in family.types}

@@ -1,5 +1,6 @@
 # make demo   set everything up in .venv and run the whole job on a bundled example
 # make test   set everything up in .venv and .node, run every check and every test
+# make bench  compare ours with the peers and with a bare worker (tests/bench/README.md)
 PYTHON     ?= python3
 PYTEST_ARGS ?=
 VENV       := .venv
@@ -56,7 +57,9 @@ test: setup check
 	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
 bench: $(VENV)/.ready
-	$(BIN)/python -m pytest tests/bench --override-ini=norecursedirs= -s
+	$(BIN)/python tests/bench/analysis.py
+	$(BIN)/python tests/bench/scale.py
+	$(BIN)/python tests/bench/action.py
 
 clean:
 	rm -rf $(VENV) $(NODE) $(WHEELHOUSE) out dist

@@ -1,0 +1,131 @@
+"""The Measurer port: workers as child processes, results as files, every death with its cause."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ci_action.edges.side_run import SideRun
+from ci_action.edges.worker_environment import worker_environment
+from ci_action.errors import MeasurementError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ci_action.core.spec import TargetResult, WorkerSpec
+
+POLL_SECONDS = 0.02
+PACKAGES = ("torchscan", "ci_action")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildLimits:
+    """What a worker may use: seconds per target, and bytes of memory over its whole process tree."""
+
+    timeout_seconds: float = 600.0
+    memory_bytes: int | None = None
+
+
+class ChildMeasurer:
+    """Runs each spec in the owner's interpreter. ``scratch`` takes specs, results and captured output.
+
+    ``on_result`` hears of each result as it comes; ``on_output`` gets what a side printed, once it is done.
+    """
+
+    def __init__(
+        self,
+        *,
+        python: str,
+        scratch: Path,
+        environ: Mapping[str, str],
+        pass_env: Sequence[str] = (),
+        limits: ChildLimits | None = None,
+        on_result: Callable[[TargetResult], None] | None = None,
+        on_output: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self._python = _interpreter(python)
+        self._scratch = scratch
+        self._limits = limits or ChildLimits()
+        self._environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
+        self._on_result = on_result
+        self._on_output = on_output
+
+    def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]:
+        """Measure all sides at once, or each after the one before it has ended and been read.
+
+        Raises MeasurementError where the interpreter itself cannot measure, on every side.
+        """
+        groups = [list(specs)] if parallel else [[spec] for spec in specs]
+        measured = [results for group in groups for results in self._together(group)]
+        _refuse_broken_interpreter([result for results in measured for result in results])
+        return measured
+
+    def _together(self, specs: Sequence[WorkerSpec]) -> list[list[TargetResult]]:
+        sides = [self._side(spec) for spec in specs]
+        try:
+            for side in sides:
+                side.start()
+            running = sides
+            while running:
+                running = [side for side in running if not side.is_done_after_step()]
+                time.sleep(POLL_SECONDS if running else 0)
+        finally:
+            for side in sides:
+                side.stop()
+        if self._on_output:
+            for side in sides:
+                self._on_output(side.name, side.output())
+        return [side.results() for side in sides]
+
+    def _side(self, spec: WorkerSpec) -> SideRun:
+        folder = Path(tempfile.mkdtemp(prefix=f"{spec['side']}-", dir=self._scratch))
+        return SideRun(
+            spec=spec,
+            folder=folder,
+            python=self._python,
+            environment=self._environment,
+            timeout_seconds=self._limits.timeout_seconds,
+            memory_bytes=self._limits.memory_bytes,
+            on_result=self._on_result,
+        )
+
+
+def _interpreter(python: str) -> str:
+    found = shutil.which(python)
+    if found is None:
+        raise MeasurementError(
+            f"the interpreter {python!r} cannot be found or executed: set up Python 3.11 or newer in the job, "
+            "or name its path with the input python"
+        )
+    return str(Path(found).absolute())  # not resolved: a venv's python is a link, and the link's place matters
+
+
+def _own_packages(folder: Path) -> Path:
+    """A folder that holds links to our two packages and nothing else, so that no other package comes along."""
+    import torchscan
+
+    homes = {"torchscan": Path(torchscan.__file__).parent, "ci_action": Path(__file__).parents[1]}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in PACKAGES:
+        link = folder / name
+        if link.exists():
+            continue
+        try:
+            link.symlink_to(homes[name].resolve(), target_is_directory=True)
+        except OSError:  # Windows without the right to make links
+            shutil.copytree(homes[name], link)
+    return folder
+
+
+def _refuse_broken_interpreter(results: Sequence[TargetResult]) -> None:
+    reasons = [result["failure"]["message"] for result in results if _is_environmental(result) and result["failure"]]
+    if results and len(reasons) == len(results):
+        raise MeasurementError(reasons[0])
+
+
+def _is_environmental(result: TargetResult) -> bool:
+    return result["failure"] is not None and result["failure"]["stage"] == "environment"

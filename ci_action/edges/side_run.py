@@ -1,0 +1,194 @@
+"""One side's workers: started, read as results appear, and started again for what a dead one left undone."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, cast
+
+from ci_action.core.evidence import parse_json
+from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
+from ci_action.edges.watch import WatchedProcess, shown_output
+from ci_action.errors import EvidenceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PROBE_SECONDS = 20
+OLDEST_PYTHON = (3, 11)
+GIB = 1 << 30
+
+
+class SideRun:
+    """Runs one WorkerSpec to its end. Every target of the spec gets exactly one result, in order."""
+
+    def __init__(
+        self,
+        *,
+        spec: WorkerSpec,
+        folder: Path,
+        python: str,
+        environment: Mapping[str, str],
+        timeout_seconds: float,
+        memory_bytes: int | None,
+        on_result: Callable[[TargetResult], None] | None,
+    ) -> None:
+        self.name = spec["side"]
+        self._spec = spec
+        self._folder = folder
+        self._python = python
+        self._environment = environment
+        self._timeout_seconds = timeout_seconds
+        self._memory_bytes = memory_bytes
+        self._on_result = on_result
+        self._pending = list(spec["targets"])
+        self._results: list[TargetResult] = []
+        self._process: WatchedProcess | None = None
+        self._since = monotonic()
+
+    def start(self) -> None:
+        """Start a worker for the targets that have no result yet."""
+        if not self._pending:
+            return
+        out = self._folder / f"out-{len(self._results)}"
+        out.mkdir()
+        self._out = out
+        spec: WorkerSpec = {**self._spec, "out": str(out), "targets": self._pending}
+        file = self._folder / f"spec-{len(self._results)}.json"
+        file.write_text(json.dumps(spec), encoding="utf-8")
+        self._since = monotonic()
+        self._process = WatchedProcess(
+            [self._python, "-P", "-m", "ci_action.worker", str(file)],
+            cwd=Path(self._spec["root"]),
+            environment=self._environment,
+            output=self._folder / "output.txt",
+        )
+
+    def is_done_after_step(self) -> bool:
+        """Take what has been written, judge a death, restart if targets are left. True once all have a result."""
+        if self._process is None:
+            return True
+        ended = self._process.returncode is not None  # asked before reading: nothing is written after the end
+        self._read_results()
+        if ended:
+            self._after_end()
+        else:
+            self._enforce()
+        return self._process is None
+
+    def stop(self) -> None:
+        """End the worker and whatever it started."""
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def output(self) -> str:
+        """What the side printed, capped."""
+        return shown_output(self._folder / "output.txt")
+
+    def results(self) -> list[TargetResult]:
+        """One result per target, in the spec's order."""
+        return list(self._results)
+
+    def _read_results(self) -> None:
+        while self._pending and (file := self._out / f"{self._pending[0]['index']}.json").exists():
+            self._take(_read(file, self._pending[0], self._spec))
+
+    def _take(self, result: TargetResult) -> None:
+        self._pending.pop(0)
+        self._results.append(result)
+        self._since = monotonic()
+        if self._on_result:
+            self._on_result(result)
+
+    def _enforce(self) -> None:
+        assert self._process is not None  # noqa: S101 # asked by the caller
+        used = self._process.look()
+        if self._memory_bytes is not None and used > self._memory_bytes:
+            limit = f"memory-limit is {_gib(self._memory_bytes)}"
+            self._bury("MemoryLimit", f"stopped at {_gib(used)} of memory, the {limit}")
+        elif monotonic() - self._since > self._timeout_seconds:
+            self._bury("Timeout", f"no result within {self._timeout_seconds:g} s, the timeout-seconds of the config")
+
+    def _after_end(self) -> None:
+        assert self._process is not None  # noqa: S101 # asked by the caller
+        if not self._pending:
+            self.stop()  # also ends what the measured code may have left behind
+            return
+        code = self._process.returncode or 0
+        if (self._out / "ready").exists():
+            self._bury("WorkerDied", _cause(code, self._process.peak_bytes))
+            return
+        reason = _unfit(self._python) or f"the worker did not start: {_last_line(self.output()) or _cause(code, 0)}"
+        self.stop()
+        while self._pending:  # whatever stopped it would stop the next one too
+            self._take(_failed(self._pending[0], self._spec, "environment", "WorkerDied", reason))
+
+    def _bury(self, kind: str, message: str) -> None:
+        """Give the target in progress its failure, and go on with the others in a fresh worker."""
+        self.stop()
+        self._take(_failed(self._pending[0], self._spec, "worker", kind, message))
+        self.start()
+
+
+def _read(file: Path, target: TargetSpec, spec: WorkerSpec) -> TargetResult:
+    try:
+        if file.is_symlink():
+            raise EvidenceError("the result is a link")
+        result: Any = parse_json(file.read_bytes())
+        if not isinstance(result, dict) or result.get("version") != SPEC_VERSION:
+            raise EvidenceError("the result is of another version")
+        if (result.get("id"), result.get("side")) != (target["id"], spec["side"]):
+            raise EvidenceError("the result is of another target")
+        return cast("TargetResult", result)
+    except (EvidenceError, OSError) as error:
+        return _failed(target, spec, "worker", "MalformedResult", f"the worker's result cannot be used: {error}")
+
+
+def _failed(target: TargetSpec, spec: WorkerSpec, stage: Stage, kind: str, message: str) -> TargetResult:
+    failure: Failure = {"stage": stage, "type": kind, "message": message, "frames": []}
+    return {
+        "version": SPEC_VERSION,
+        "id": target["id"],
+        "side": spec["side"],
+        "report": None,
+        "failure": failure,
+        "seconds": 0.0,
+    }
+
+
+def _cause(code: int, peak_bytes: int) -> str:
+    after = f" after {_gib(peak_bytes)} of memory" if peak_bytes else ""
+    if code >= 0:
+        return f"the process ended with exit code {code} before it had a result"
+    number = -code
+    name = next((item.name for item in signal.Signals if item.value == number), f"signal {number}")
+    return f"killed by {name}{after}{', probably out of memory' if name == 'SIGKILL' else ''}"
+
+
+def _unfit(python: str) -> str | None:
+    """Ask the interpreter itself why a worker could not start: too old, or not a Python at all."""
+    question = [python, "-c", "import sys; print('%d %d %d' % sys.version_info[:3])"]
+    try:
+        answer = subprocess.run(question, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
+        version = tuple(int(part) for part in answer.stdout.split())
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        version = ()
+    if len(version) != 3:
+        return f"{python} is not a working Python: name another interpreter with the input python"
+    if version < OLDEST_PYTHON:
+        shown = ".".join(map(str, version))
+        return f"{python} is Python {shown}, and 3.11 or newer is needed: name another one with the input python"
+    return None
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
+
+
+def _gib(amount: int) -> str:
+    return f"{amount / GIB:.1f} GiB" if amount >= GIB // 10 else f"{amount / (1 << 20):.0f} MiB"

@@ -1,0 +1,97 @@
+"""A watched process: its memory with all its descendants, its end, and the end of everything that it started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import psutil
+
+MEMORY_INTERVAL_SECONDS = 0.25
+OUTPUT_BYTES = 16 << 20
+SHOWN_BYTES = 64 << 10
+
+
+class WatchedProcess:
+    """One child in a group of its own, its output in a capped file."""
+
+    def __init__(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: Path) -> None:
+        self._output = output
+        self._looked = 0.0
+        self._tree: dict[int, psutil.Process] = {}
+        self.peak_bytes = 0
+        with output.open("ab") as sink:  # append: whatever is cut from the file below, the child goes on at its end
+            self._process = subprocess.Popen(
+                list(command),
+                cwd=cwd,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                start_new_session=os.name == "posix",
+            )
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code once the child has ended; negative for a signal."""
+        return self._process.poll()
+
+    def look(self) -> int:
+        """Bytes in use by the whole tree now, read at most a few times a second; also holds the output to its cap."""
+        now = monotonic()
+        if now - self._looked >= MEMORY_INTERVAL_SECONDS:
+            self._looked = now
+            self.peak_bytes = max(self.peak_bytes, self._resident_bytes())
+            if self._output.stat().st_size > OUTPUT_BYTES:
+                os.truncate(self._output, 0)
+        return self.peak_bytes
+
+    def kill(self) -> None:
+        """End the child, its group, and descendants that left the group; wait for the child."""
+        if os.name == "posix":
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        for process in self._tree.values():
+            with suppress(Exception):  # it may be gone, or belong to somebody else by now
+                process.kill()
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+
+    def _resident_bytes(self) -> int:
+        import psutil
+
+        total = 0
+        try:
+            root = psutil.Process(self._process.pid)
+            members = [root, *root.children(recursive=True)]
+        except psutil.Error:
+            return 0
+        for process in members:
+            self._tree.setdefault(process.pid, process)
+            with suppress(psutil.Error):
+                total += process.memory_info().rss
+        return total
+
+
+def shown_output(output: Path) -> str:
+    """The output as text: all of it, or its beginning and its end."""
+    if not output.exists():
+        return ""
+    with output.open("rb") as source:
+        size = source.seek(0, os.SEEK_END)
+        source.seek(0)
+        if size <= SHOWN_BYTES:
+            return source.read().decode("utf-8", errors="replace")
+        begin = source.read(SHOWN_BYTES // 2)
+        source.seek(-SHOWN_BYTES // 2, os.SEEK_END)
+        cut = f"\n… {size - SHOWN_BYTES} bytes not shown …\n"
+        return begin.decode("utf-8", errors="replace") + cut + source.read().decode("utf-8", errors="replace")

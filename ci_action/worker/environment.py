@@ -1,0 +1,55 @@
+"""What the worker needs from the interpreter that the owner chose, and what it owes its parent."""
+
+from __future__ import annotations
+
+import platform
+import signal
+import sys
+from pathlib import Path
+
+from ci_action.core.spec import SPEC_VERSION, TargetResult, WorkerSpec
+from ci_action.worker.wire import write_result
+
+OLDEST_TORCH = (2, 1)
+PR_SET_PDEATHSIG = 1
+
+
+def missing_torch() -> str | None:
+    """One sentence if this interpreter cannot measure, else None."""
+    where = f"{sys.executable} (Python {platform.python_version()})"
+    advice = "install torch there, or name another interpreter with the input python"
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            return f"torch cannot be imported in {where}: {error}"
+        return f"torch is not installed in {where}: {advice}"
+    except (ImportError, OSError) as error:  # a broken build fails in the dynamic loader
+        return f"torch cannot be imported in {where}: {error}"
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2] if part.isdigit())
+    if version < OLDEST_TORCH:
+        return f"torch {torch.__version__} in {where} is too old: 2.1 or newer is needed"
+    return None
+
+
+def report_missing(spec: WorkerSpec, reason: str) -> None:
+    """Give every target of this side the same reason."""
+    for target in spec["targets"]:
+        result: TargetResult = {
+            "version": SPEC_VERSION,
+            "id": target["id"],
+            "side": spec["side"],
+            "report": None,
+            "failure": {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []},
+            "seconds": 0.0,
+        }
+        write_result(result, Path(spec["out"]) / f"{target['index']}.json")
+
+
+def die_with_parent() -> None:
+    """Let Linux kill this process when the orchestrator dies, even by SIGKILL: no worker is left behind."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,0 +1,105 @@
+"""One side's targets, one after the other: load, build, analyse, check whose code ran, write the result."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import torch
+from torchscan.crawl.crawl import crawl_module
+
+from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
+from ci_action.worker.failure import describe, is_our_own
+from ci_action.worker.isolation import foreign_modules
+from ci_action.worker.load import load_factory
+from ci_action.worker.target import build, with_arguments
+from ci_action.worker.wire import write_result
+from torchscan.report.analysis import AnalysisReport
+
+
+def run_targets(spec: WorkerSpec) -> None:
+    """Measure each target of a side and write ``<index>.json`` for it, whatever the model does."""
+    if spec["threads"] is not None:
+        torch.set_num_threads(spec["threads"])
+    for target in spec["targets"]:
+        write_result(run_target(spec, target), Path(spec["out"]) / f"{target['index']}.json")
+        gc.collect()  # the next model may need the memory of this one
+
+
+def run_target(spec: WorkerSpec, target: TargetSpec) -> TargetResult:
+    """Measure one target. An error of the measured code becomes a failure with the stage where it arose."""
+    began = perf_counter()
+    progress = _Progress()
+    report: AnalysisReport | None = None
+    failure: Failure | None = None
+    try:
+        report = _analysed(spec, target, progress)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 # sys.exit() in a model must not end the other targets
+        failure = describe(error, progress.stage, Path(spec["root"]).resolve())
+    foreign = foreign_modules(Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"])
+    if foreign:
+        report, failure = None, _isolation_failure(spec, foreign)
+    return {
+        "version": SPEC_VERSION,
+        "id": target["id"],
+        "side": spec["side"],
+        "report": report,
+        "failure": failure,
+        "seconds": round(perf_counter() - began, 6),
+    }
+
+
+def seed_everything(seed: int) -> None:
+    """Seed python, numpy where it is loaded (torch loads it where it is installed) and torch."""
+    random.seed(seed)
+    torch.manual_seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+
+
+class _Progress:
+    """The stage that an error belongs to."""
+
+    def __init__(self) -> None:
+        self.stage: Stage = "load"
+
+
+def _analysed(spec: WorkerSpec, target: TargetSpec, progress: _Progress) -> AnalysisReport | None:
+    factory = load_factory(target["factory"], Path(spec["root"]))
+    progress.stage = "build"
+    seed_everything(spec["seed"])
+    built = build(factory, target["device"])
+    if target["analysis"] == "off":
+        return None
+    built = with_arguments(built)
+    assert built.model is not None  # noqa: S101 # with_arguments has refused a target without a model
+    progress.stage = "forward"
+    try:
+        return crawl_module(
+            built.model,
+            args=built.args,
+            kwargs=built.kwargs,
+            mode=target["analysis"],
+            custom_modules=built.custom_modules,
+            custom_mapping=built.custom_mapping,
+        )
+    except Exception as error:
+        progress.stage = "analyse" if is_our_own(error) else "forward"
+        raise
+
+
+def _isolation_failure(spec: WorkerSpec, foreign: list[str]) -> Failure:
+    more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
+    advice = "add the folder that holds it to import-paths, or do not install the checkout as editable"
+    return {
+        "stage": "isolation",
+        "type": "IsolationError",
+        "message": f"{spec['side']} {foreign[0]}{more}: {advice}",
+        "frames": foreign[1:4],
+    }

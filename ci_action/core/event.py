@@ -34,3 +34,5 @@ class Event:
     """The base that the event itself names: push's before, merge_group's base_sha, a dispatch input."""
     default_branch: str = "main"
     pull_request: PullRequest | None = None
+    skip_reason: str | None = None
+    """Why there is nothing to measure, where that is no error (a deleted branch)."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ci_action.core.config import Config, Target
 from ci_action.core.event import PullRequest
+from ci_action.core.spec import Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,19 @@ class PlannedTarget:
     id: str
     base: Target | None
     head: Target | None
+    skipped: str = ""
+    """Why it is not measured at the owner's wish: nothing under its ``paths`` changed. Empty where it is measured."""
+
+    def side(self, name: Side) -> Target | None:
+        """Give one side's own entry."""
+        return self.base if name == "base" else self.head
+
+    @property
+    def policy(self) -> Target:
+        """The entry whose word counts: base's, or head's where the target is new."""
+        entry = self.base or self.head
+        assert entry is not None, "make_plan never builds a target that neither side has"  # noqa: S101 # an invariant
+        return entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +56,15 @@ class Plan:
     """Sentences about config keys that the pull request edits and that take effect after the merge."""
     pull_request: PullRequest | None = None
     working_directory: str = "."
+
+    @property
+    def policy(self) -> Config:
+        """The config whose run keys count (threads, seed, limits of time and memory, pass-env): base's, else head's."""
+        config = self.base_config or self.head_config
+        assert config is not None, "make_plan never builds a plan without a config"  # noqa: S101 # an invariant
+        return config
+
+    @property
+    def is_report_only(self) -> bool:
+        """Whether base has no config: nothing is judged, since a pull request does not set its own limits."""
+        return self.base_config is None

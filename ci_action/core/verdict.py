@@ -62,6 +62,8 @@ class Row:
     limit: Limit | None = None
     reason: str = ""
     interval: Interval | None = None
+    accepted: bool = False
+    """The limit is exceeded, and somebody who may do so accepted it: a warning instead of a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,26 @@ class TargetVerdict:
     diff: ReportDiff | None = None
     failures: tuple[SideFailure, ...] = ()
     notes: tuple[str, ...] = ()
+    skipped: str = ""
+    """Why nothing of it was measured, at the owner's wish. Neither a pass nor a failure."""
+
+    def failure(self, side: str) -> Failure | None:
+        """Give what one side failed with."""
+        return next((item.failure for item in self.failures if item.side == side), None)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether head has any number of this target."""
+        return any(row.head is not None and row.head["known_value"] is not None for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """Who accepted this head's exceeded limits, with which label. Read live by the edges; it counts for one commit."""
+
+    label: str
+    actor: str
+    head_sha: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,4 +113,5 @@ class Verdict:
     exit_code: int
     targets: tuple[TargetVerdict, ...]
     notes: tuple[str, ...] = ()
+    accepted: Acceptance | None = None
     document: dict[str, Any] | None = None

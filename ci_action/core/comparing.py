@@ -1,0 +1,129 @@
+"""Hold the results of both sides against each other: one row per target and metric, each with a word.
+
+No row carries a number that was not measured. What an owner's limit makes of a row is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from ci_action.core.comparability import context_changes, diff_and_refusals
+from ci_action.core.metrics import ANALYSIS_METRICS, METRICS
+from ci_action.core.verdict import Row, SideFailure, TargetVerdict, Word
+from torchscan.report.analysis import NOT_REQUESTED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ci_action.core.plan import Plan, PlannedTarget
+    from ci_action.core.spec import Failure, Side, TargetResult
+    from torchscan.report.diff import ReportDiff
+    from torchscan.report.metric import MetricResult, Number
+
+_NO_RESULT: Failure = {"stage": "worker", "type": "NoResult", "message": "the worker left no result", "frames": []}
+
+
+def compare(plan: Plan, base: Sequence[TargetResult], head: Sequence[TargetResult]) -> tuple[TargetVerdict, ...]:
+    """Compare every target of the plan, in the plan's order. A target without a result is a failure, never a gap."""
+    results = {"base": {result["id"]: result for result in base}, "head": {result["id"]: result for result in head}}
+    return tuple(
+        _compare_target(planned, results["base"].get(planned.id), results["head"].get(planned.id))
+        for planned in plan.targets
+    )
+
+
+def known(result: MetricResult | None) -> Number | None:
+    """Give a measured number or its lower bound; what is not finite was not measured."""
+    number = None if result is None else result["known_value"]
+    return None if number is None or not isfinite(number) else number
+
+
+def is_complete(result: MetricResult | None) -> bool:
+    """Whether a number covers all of its scope."""
+    return result is not None and result["status"] == "complete" and known(result) is not None
+
+
+def _compare_target(planned: PlannedTarget, base: TargetResult | None, head: TargetResult | None) -> TargetVerdict:
+    if planned.skipped:
+        return TargetVerdict(id=planned.id, rows=(), skipped=planned.skipped)
+    failures = (*_failure("base", planned, base), *_failure("head", planned, head))
+    totals = {"base": _totals(base), "head": _totals(head)}
+    diff, refused = _diff(base, head)
+    failed = {failure.side: failure for failure in failures}
+    rows = []
+    for metric in _expected(planned, totals):
+        old, new = totals["base"].get(metric), totals["head"].get(metric)
+        if planned.head is None:
+            word, reason = Word.REMOVED, ""
+        elif failed:
+            word = Word.NOT_MEASURED
+            reason = "; ".join(f"{side}: {item.failure['type']}" for side, item in failed.items())
+        elif planned.base is None:
+            word, reason = Word.NEW, ""
+        else:
+            word, reason = _word(old, new, refused.get(metric, ""))
+        rows.append(Row(target=planned.id, metric=metric, base=old, head=new, word=word, reason=reason))
+    notes = () if diff is None or not refused else ("not every metric could be compared",)
+    return TargetVerdict(id=planned.id, rows=tuple(rows), diff=diff, failures=failures, notes=notes)
+
+
+def _failure(side: Side, planned: PlannedTarget, result: TargetResult | None) -> tuple[SideFailure, ...]:
+    if planned.side(side) is None:
+        return ()
+    failure = _NO_RESULT if result is None else result["failure"]
+    return (SideFailure(side=side, failure=failure),) if failure else ()
+
+
+def _totals(result: TargetResult | None) -> Mapping[str, MetricResult]:
+    report = result["report"] if result and not result["failure"] else None
+    return report["totals"] if report else {}
+
+
+def _expected(planned: PlannedTarget, totals: Mapping[str, Mapping[str, MetricResult]]) -> list[str]:
+    """List the analysis metrics that one of the sides asks for, in report order.
+
+    Base's own entry stays in the list: a pull request that turns the analysis off loses evidence, not rows.
+    """
+    asked = {name for entry in (planned.base, planned.head) if entry for name in ANALYSIS_METRICS[entry.analysis]}
+    sides = [side for side in totals.values() if side]
+    never = {
+        name
+        for name in asked
+        if sides and all(name in side and side[name]["method"] == NOT_REQUESTED for side in sides)
+    }
+    return [name for name in METRICS if name in asked - never]
+
+
+def _diff(base: TargetResult | None, head: TargetResult | None) -> tuple[ReportDiff | None, dict[str, str]]:
+    """Compare the reports, and name every metric that may not be compared, with the reason."""
+    old, new = (result["report"] if result and not result["failure"] else None for result in (base, head))
+    if old is None or new is None:
+        return None, {}
+    diff, refused = diff_and_refusals(old, new)
+    if changes := context_changes(old, new):
+        refused |= {name: changes for name, metric in METRICS.items() if metric.execution and name not in refused}
+    return diff, refused
+
+
+def _word(base: MetricResult | None, head: MetricResult | None, refusal: str) -> tuple[Word, str]:
+    old, new = known(base), known(head)
+    if is_complete(base) and new is None:
+        return Word.EVIDENCE_LOST, _why_missing(head, "head")
+    if old is None or new is None:
+        sides = (("base", base, old), ("head", head, new))
+        return Word.NOT_MEASURED, "; ".join(_why_missing(side, name) for name, side, value in sides if value is None)
+    if refusal:
+        return Word.NOT_COMPARABLE, refusal
+    if is_complete(head):
+        if is_complete(base):
+            return (Word.UNCHANGED if old == new else Word.CHANGED), ""
+        return Word.INCONCLUSIVE, "base is a lower bound"
+    if is_complete(base):
+        return Word.EVIDENCE_LOST, "head is a lower bound"
+    return Word.INCONCLUSIVE, "both sides are lower bounds"
+
+
+def _why_missing(result: MetricResult | None, side: str) -> str:
+    asked = result is not None and result["method"] != NOT_REQUESTED
+    return f"{side}: unavailable" if asked else f"{side} does not ask for it"

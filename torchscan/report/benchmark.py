@@ -10,8 +10,8 @@ from torchscan.report.flops import FlopReport
 from torchscan.report.metric import MetricResult
 
 
-class BenchmarkContext(TypedDict):
-    """Everything that a timing depends on and that a comparison must hold equal or name."""
+class ProfileContext(TypedDict):
+    """Versions, hardware and threads behind a profile or a timing."""
 
     torchscan_version: str
     torch_version: str
@@ -24,6 +24,11 @@ class BenchmarkContext(TypedDict):
     num_threads: int
     num_interop_threads: int
     cuda_version: str | None
+
+
+class BenchmarkContext(ProfileContext):
+    """Everything that a timing depends on and that a comparison must hold equal or name."""
+
     inputs_source: Literal["caller_supplied", "not_provided"]
     work_units: int | float
     work_unit: str
@@ -31,6 +36,27 @@ class BenchmarkContext(TypedDict):
     min_run_time: float
     min_repeats: int
     profile_status: str
+
+
+class PeakMemory(TypedDict):
+    """Peak bytes of one call, by the backend's documented rule. ``metric`` names the rule, which is also the scope."""
+
+    device: str
+    metric: str
+    baseline_bytes: int
+    peak_bytes: int
+    delta_bytes: int
+    allocated_peak_bytes: NotRequired[int]
+    reserved_peak_bytes: NotRequired[int]
+
+
+class PeakRss(TypedDict):
+    """Peak resident set of a child process over its whole life, imports and loading included."""
+
+    metric: Literal["process_peak_rss"]
+    scope: Literal["child_process_lifetime"]
+    method: Literal["wait4_ru_maxrss"]
+    peak_bytes: int
 
 
 class Measurement(TypedDict):
@@ -56,7 +82,7 @@ class ProfileReport(TypedDict):
     """One instrumented pass over a workload: a diagnosis, never a latency."""
 
     schema_version: int
-    context: dict[str, Any]
+    context: ProfileContext
     rows: list[ProfileRow]
     total_operators: int
     trace_path: NotRequired[str | None]
@@ -72,7 +98,7 @@ class BenchmarkReport(TypedDict):
     totals: dict[str, MetricResult]
     measurement: Measurement
     operator_flops: NotRequired[FlopReport]
-    memory: NotRequired[dict[str, Any]]
+    memory: NotRequired[PeakMemory]
     profile: NotRequired[ProfileReport]
     diagnostics: list[Diagnostic]
 

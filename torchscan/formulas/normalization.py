@@ -16,23 +16,21 @@ from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
 from torchscan.formulas.operands import elements, operand, result
 from torchscan.formulas.receptive import NOWHERE, POINT, spatial
+from torchscan.formulas.work import Work
 
 
-def two_pass(
-    values: int, rows: int, weight: Tensor | None, bias: Tensor | None, tracked_channels: int = 0
-) -> ModuleEstimates:
+def two_pass(values: int, rows: int, weight: Tensor | None, bias: Tensor | None, tracked_channels: int = 0) -> Work:
     """Count a normalization by the mean and variance of each row.
 
     Tracking running statistics in training adds 8 FLOPs per channel (two statistics, each scaled and added to a scaled
     new value, the variance corrected for its sample size) and 6 DMAs (old and new read, result written, twice).
     """
     affine = (weight is not None) + (bias is not None)
-    return {
-        "module_flops": 6 * values + 2 * rows + affine * values + 8 * tracked_channels,
-        "macs": values * (1 + (weight is not None)),
-        "dmas": 4 * values + 5 * rows + 1 + _affine_dmas(values, weight, bias) + 6 * tracked_channels,
-        **NOWHERE,
-    }
+    return Work(
+        6 * values + 2 * rows + affine * values + 8 * tracked_channels,
+        values * (1 + (weight is not None)),
+        4 * values + 5 * rows + 1 + _affine_dmas(values, weight, bias) + 6 * tracked_channels,
+    )
 
 
 def _affine_dmas(values: int, weight: Tensor | None, bias: Tensor | None) -> int:
@@ -44,7 +42,7 @@ def layer_norm(call: ModuleCall) -> ModuleEstimates:
     source, module = operand(call), _module(call)
     result(call)
     values = source.numel()
-    return two_pass(values, _rows(values, module.normalized_shape), module.weight, module.bias)
+    return two_pass(values, _rows(values, module.normalized_shape), module.weight, module.bias).estimates(NOWHERE)
 
 
 def _module(call: ModuleCall) -> Any:
@@ -58,7 +56,7 @@ def _rows(values: int, normalized_shape: tuple[int, ...]) -> int:
 def group_norm(call: ModuleCall) -> ModuleEstimates:
     """Count one row for each group of channels in each sample; the input is (B, C, *)."""
     source, module = operand(call), _module(call)
-    return two_pass(source.numel(), source.shape[0] * module.num_groups, module.weight, module.bias)
+    return two_pass(source.numel(), source.shape[0] * module.num_groups, module.weight, module.bias).estimates(NOWHERE)
 
 
 def rms_norm(call: ModuleCall) -> ModuleEstimates:
@@ -86,7 +84,7 @@ def batch_norm(call: ModuleCall) -> ModuleEstimates:
     if not module.training and saved:
         return _by_saved_statistics(source.numel(), channels, module)
     tracked = channels if saved and module.track_running_stats else 0
-    return two_pass(source.numel(), channels, module.weight, module.bias, tracked)
+    return two_pass(source.numel(), channels, module.weight, module.bias, tracked).estimates(NOWHERE)
 
 
 def _by_saved_statistics(values: int, channels: int, module: Any) -> ModuleEstimates:
@@ -115,7 +113,7 @@ def instance_norm(call: ModuleCall) -> ModuleEstimates:
     if module.track_running_stats and not module.training:
         return _by_saved_statistics(values, channels, module)
     tracked = channels if module.track_running_stats else 0
-    return two_pass(values, prod(source.shape[:-axes]), module.weight, module.bias, tracked)
+    return two_pass(values, prod(source.shape[:-axes]), module.weight, module.bias, tracked).estimates(NOWHERE)
 
 
 def local_response(call: ModuleCall) -> ModuleEstimates:

@@ -8,7 +8,17 @@ from types import MappingProxyType
 
 from torch import nn
 
-from torchscan.formulas import activations, convolution, embedding, linear, movement, normalization, pooling
+from torchscan.formulas import (
+    activations,
+    attention,
+    convolution,
+    embedding,
+    linear,
+    movement,
+    normalization,
+    pooling,
+    transformer,
+)
 from torchscan.formulas.family import Family
 from torchscan.formulas.handler import ModuleHandler
 
@@ -20,6 +30,8 @@ FAMILIES: tuple[Family, ...] = (
     *activations.FAMILIES,
     *embedding.FAMILIES,
     *movement.FAMILIES,
+    *attention.FAMILIES,
+    *transformer.FAMILIES,
 )
 
 BUILTIN: Mapping[type[nn.Module], Family] = MappingProxyType(

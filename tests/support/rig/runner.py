@@ -18,7 +18,7 @@ from support.rig.network import Network
 from support.rig.repository import Consumer
 
 STAND_INS = Path(__file__).with_name("stand_ins")
-ACTION = "acme/torchscan-action"
+ACTION = "frgfm/torchscan-action"
 ACTION_SHA = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "ghs_rigtoken0000000000000000000000000000"
 TIMEOUT_SECONDS = 300

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.components import REPOSITORY, need
 from support.rig.interpreter import torch_only_interpreter
 from support.rig.network import Network, isolated_network
 from support.rig.openapi import write_trimmed
 from support.rig.prism import Prism, prism_proxy
+from support.rig.repository import Consumer, export_working_tree
+from support.rig.runner import Runner
+from support.rig.scene import Scene
 from support.rig.server import FakeGitHub, fake_github
+
+SceneMaker = Callable[[Path, Consumer], Scene]
 
 
 @pytest.fixture(scope="session")
@@ -21,14 +28,17 @@ def network() -> Iterator[Network]:
 
 @pytest.fixture(scope="session")
 def proxied(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeGitHub, Prism]]:
-    yield from _behind_prism(network, tmp_path_factory.mktemp("prism"), "api.github.com", prefix="")
+    with _behind_prism(network, tmp_path_factory.mktemp("prism"), "api.github.com", prefix="") as served:
+        yield served
 
 
 @pytest.fixture(scope="session")
 def proxied_ghes(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeGitHub, Prism]]:
-    yield from _behind_prism(network, tmp_path_factory.mktemp("prism-ghes"), "ghes-3.19", prefix="/api/v3")
+    with _behind_prism(network, tmp_path_factory.mktemp("ghes"), "ghes-3.19", prefix="/api/v3") as served:
+        yield served
 
 
+@contextmanager
 def _behind_prism(network: Network, folder: Path, name: str, *, prefix: str) -> Iterator[tuple[FakeGitHub, Prism]]:
     document = write_trimmed(folder / "openapi.json", name, prefix=prefix)
     with (
@@ -39,18 +49,7 @@ def _behind_prism(network: Network, folder: Path, name: str, *, prefix: str) -> 
         yield github, prism
 
 
-@pytest.fixture
-def github(proxied: tuple[FakeGitHub, Prism]) -> Iterator[FakeGitHub]:
-    """A fresh fake GitHub; the test fails when a request or an answer broke GitHub's description."""
-    yield from _judged(*proxied)
-
-
-@pytest.fixture
-def ghes(proxied_ghes: tuple[FakeGitHub, Prism]) -> Iterator[FakeGitHub]:
-    """The same on GitHub Enterprise Server, under ``/api/v3``."""
-    yield from _judged(*proxied_ghes)
-
-
+@contextmanager
 def _judged(github: FakeGitHub, prism: Prism) -> Iterator[FakeGitHub]:
     before = len(prism.violations())
     github.reset()
@@ -58,7 +57,55 @@ def _judged(github: FakeGitHub, prism: Prism) -> Iterator[FakeGitHub]:
     assert prism.violations()[before:] == []
 
 
+@pytest.fixture
+def github(proxied: tuple[FakeGitHub, Prism]) -> Iterator[FakeGitHub]:
+    """A fresh fake GitHub; the test fails when a request or an answer broke GitHub's description."""
+    with _judged(*proxied) as fresh:
+        yield fresh
+
+
+@pytest.fixture(scope="module")
+def shared_github(proxied: tuple[FakeGitHub, Prism]) -> Iterator[FakeGitHub]:
+    """The same for all tests of a module that look at one story; no other test may come in between."""
+    with _judged(*proxied) as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def ghes(proxied_ghes: tuple[FakeGitHub, Prism]) -> Iterator[FakeGitHub]:
+    """The same on GitHub Enterprise Server, under ``/api/v3``."""
+    with _judged(*proxied_ghes) as fresh:
+        yield fresh
+
+
 @pytest.fixture(scope="session")
 def torch_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The user's interpreter: torch and nothing of ours."""
     return torch_only_interpreter(tmp_path_factory.mktemp("user") / "venv")
+
+
+@pytest.fixture(scope="session")
+def action(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our action the way a runner would fetch it from a commit of this working tree."""
+    return export_working_tree(REPOSITORY, tmp_path_factory.mktemp("action"))
+
+
+@pytest.fixture(scope="session")
+def make_scene(network: Network, torch_python: Path, action: Path, proxied: tuple[FakeGitHub, Prism]) -> SceneMaker:
+    """Put a consumer onto the fake GitHub, with a runner that works in a folder."""
+    wheelhouse = need("wheelhouse").parent
+
+    def make(folder: Path, consumer: Consumer) -> Scene:
+        github = proxied[0]
+        runner = Runner(
+            network=network,
+            folder=folder,
+            action=action,
+            python=torch_python,
+            api_url=github.public_url,
+            results_url=github.own_url,
+            wheelhouse=wheelhouse,
+        )
+        return Scene(github, consumer, runner)
+
+    return make

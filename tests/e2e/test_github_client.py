@@ -1,4 +1,4 @@
-"""The action's own REST client against GitHub's descriptions, github.com and Enterprise Server, well and ill behaved."""
+"""The action's own REST client held against GitHub's descriptions: github.com and Enterprise Server."""
 
 from __future__ import annotations
 

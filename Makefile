@@ -7,7 +7,7 @@ VENV       := .venv
 BIN        := $(VENV)/bin
 NODE       := .node
 WHEELHOUSE := .cache/wheelhouse
-PIP        := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP        := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
 .PHONY: setup demo check test bench clean
 .DELETE_ON_ERROR:

@@ -1,0 +1,29 @@
+"""Weights that a module keeps outside ``parameters()``: quantized layers pack theirs into an opaque object."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+
+def packed_tensors(module: nn.Module) -> list[torch.Tensor] | None:
+    """Unpack the weights that a module itself packs.
+
+    Returns:
+        The logical tensors, an empty list when it packs none, None when it packs some that cannot be unpacked.
+    """
+    held = [value for value in vars(module).values() if isinstance(value, torch.ScriptObject)]
+    if not held:
+        return []
+    unpack: Callable[[], tuple[torch.Tensor | None, ...]] | None = getattr(module, "_weight_bias", None)
+    if unpack is None:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch deprecates quantized types; counting them is no use of them
+            return [tensor for tensor in unpack() if tensor is not None]
+    except Exception:  # noqa: BLE001 # a packed format of its own: named as not countable, never guessed
+        return None

@@ -1,0 +1,53 @@
+"""The module tree, walked once and without recursion: each module under the first full path that reaches it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One distinct module of the tree.
+
+    Attributes:
+        is_observable: its calls can be hooked. False inside a scripted module, whose children run in C++.
+    """
+
+    path: str
+    depth: int
+    module: nn.Module
+    is_observable: bool
+
+    @property
+    def is_opaque(self) -> bool:
+        """Its forward runs outside Python, so the calls that it makes cannot be seen."""
+        return isinstance(self.module, torch.jit.ScriptModule)
+
+    @property
+    def name(self) -> str:
+        """The last part of the path; the root is called by its type."""
+        return self.path.rpartition(".")[2] or type(self.module).__name__.lower()
+
+
+def walk(root: nn.Module) -> list[Node]:
+    """List the root and its distinct submodules, depth first, in the order of ``named_modules``."""
+    nodes: list[Node] = []
+    seen: set[int] = set()  # by identity: a module may define equality or refuse to be hashed
+    waiting = [Node("", 0, root, True)]
+    while waiting:
+        node = waiting.pop()
+        if id(node.module) in seen:
+            continue
+        seen.add(id(node.module))
+        nodes.append(node)
+        is_observable = node.is_observable and not node.is_opaque
+        prefix = f"{node.path}." if node.path else ""
+        waiting.extend(
+            Node(prefix + name, node.depth + 1, child, is_observable)
+            for name, child in reversed(list(node.module._modules.items()))
+            if isinstance(child, nn.Module)
+        )
+    return nodes

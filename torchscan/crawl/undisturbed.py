@@ -1,0 +1,93 @@
+"""Run a forward in evaluation mode and give the process back as it was, whatever happens inside."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchscan.crawl.tree import Node
+
+FRAMES_PER_CALL = 4
+"""Python frames that observing adds to one module call: torch's inner function, and room for a hook at the bottom."""
+
+
+@contextmanager
+def undisturbed(nodes: list[Node]) -> Iterator[None]:
+    """Evaluation mode, no gradients, eager execution, room to recurse; all undone, random generators included."""
+    with ExitStack() as stack:
+        stack.enter_context(_random_state())
+        stack.enter_context(_recursion_limit(max(node.depth for node in nodes)))
+        stack.enter_context(_evaluation_mode(nodes))
+        stack.enter_context(_eager_stance())
+        stack.enter_context(torch.no_grad())
+        yield
+
+
+@contextmanager
+def _evaluation_mode(nodes: list[Node]) -> Iterator[None]:
+    # Flags only: an own train() may merge adapters or rebuild layers, which is more than looking.
+    trained: list[nn.Module] = []
+    try:
+        for node in nodes:
+            if node.module.training:
+                trained.append(node.module)
+                _set_training(node.module, False)
+        yield
+    finally:
+        for module in trained:
+            _set_training(module, True)
+
+
+def _set_training(module: nn.Module, flag: bool) -> None:
+    attributes = vars(module)
+    if "training" in attributes:
+        attributes["training"] = flag
+    else:
+        module.training = flag  # a scripted module keeps it in C++
+
+
+@contextmanager
+def _random_state() -> Iterator[None]:
+    restores: list[Callable[[], Any]] = []
+    python_state, torch_state = random.getstate(), torch.get_rng_state()
+    restores.append(lambda: random.setstate(python_state))
+    restores.append(lambda: torch.set_rng_state(torch_state))
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # as torch has it
+        cuda_states = torch.cuda.get_rng_state_all()
+        restores.append(lambda: torch.cuda.set_rng_state_all(cuda_states))
+    numpy_random: Any = getattr(sys.modules.get("numpy"), "random", None)
+    if numpy_random is not None:
+        numpy_state = numpy_random.get_state()
+        restores.append(lambda: numpy_random.set_state(numpy_state))
+    try:
+        yield
+    finally:
+        for restore in restores:
+            restore()
+
+
+@contextmanager
+def _recursion_limit(depth: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(before + FRAMES_PER_CALL * depth + 200)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _eager_stance() -> AbstractContextManager[Any]:
+    """Run compiled parts eagerly: a first call under a dispatch mode would leave them uncompiled for good.
+
+    Without torch's compiler loaded nothing can be compiled, and loading it would cost a second.
+    """
+    if "torch._dynamo" not in sys.modules or not hasattr(torch.compiler, "set_stance"):
+        return nullcontext()
+    stance: AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
+    return stance

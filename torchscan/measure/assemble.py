@@ -9,16 +9,14 @@ from typing import Any
 import torch
 
 from torchscan.measure.environment import benchmark_context
-from torchscan.measure.samples import Timings, summarize_blocks
 from torchscan.measure.settings import TimingSettings
 from torchscan.report.analysis import NOT_REQUESTED
-from torchscan.report.benchmark import BenchmarkReport, Measurement, PeakMemory, PeakRss, ProfileReport
+from torchscan.report.benchmark import BenchmarkReport, PeakMemory, PeakRss, ProfileReport
+from torchscan.report.blocks import Timings, measurement, timing_totals
 from torchscan.report.flops import FlopReport
 from torchscan.report.metric import MetricResult, complete, unavailable
 from torchscan.report.schema import SCHEMA_VERSION
 
-TIMER_METHOD = "torch.utils.benchmark.Timer"
-FIRST_CALL_METHOD = "time.perf_counter"
 MEMORY_METHODS = {
     "pytorch_tensor_bytes": "torchscan_tensor_storages_v1",
     "cuda_allocated_bytes": "torch.cuda.max_memory_allocated",
@@ -54,12 +52,12 @@ def benchmark_report(
         ),
         "inputs": inputs,
         "totals": {
-            **_timing_totals(passes.timings, settings, metrics),
+            **timing_totals(passes.timings, settings.work_units, settings.work_unit, metrics),
             "operator_flops": passes.flops["total"] if passes.flops else _not_requested("FLOPs", "workload"),
             "peak_memory": _peak_memory(passes.memory, device),
             "process_peak_rss": _peak_rss(passes.rss),
         },
-        "measurement": _measurement(passes.timings),
+        "measurement": measurement(passes.timings),
         "diagnostics": list(passes.flops["diagnostics"]) if passes.flops else [],
     }
     if passes.flops is not None:
@@ -69,32 +67,6 @@ def benchmark_report(
     if passes.profile is not None:
         report["profile"] = passes.profile
     return report
-
-
-def _timing_totals(
-    timings: Timings | None, settings: TimingSettings, metrics: Collection[str]
-) -> dict[str, MetricResult]:
-    rate = f"{settings.work_unit}/s"
-    totals = {
-        "first_call_latency": _not_requested("seconds", "first_call"),
-        "latency": _not_requested("seconds", "warmed_block_average"),
-        "latency_iqr": _not_requested("seconds", "warmed_block_average"),
-        "throughput": _not_requested(rate, "warmed_blocks"),
-    }
-    if timings is None:
-        return totals
-    blocks = summarize_blocks(timings.raw_times_seconds, timings.number_per_run)
-    if "latency" in metrics:
-        for name, seconds, method in (
-            ("first_call_latency", timings.first_call_seconds, FIRST_CALL_METHOD),
-            ("latency", blocks.median_seconds, TIMER_METHOD),
-            ("latency_iqr", blocks.iqr_seconds, TIMER_METHOD),
-        ):
-            totals[name] = complete(seconds, unit="seconds", scope=totals[name]["scope"], method=method)
-    if "throughput" in metrics:
-        per_second = settings.work_units / blocks.median_seconds
-        totals["throughput"] = complete(per_second, unit=rate, scope="warmed_blocks", method=TIMER_METHOD)
-    return totals
 
 
 def _peak_memory(memory: PeakMemory | None, device: torch.device) -> MetricResult:
@@ -108,16 +80,6 @@ def _peak_rss(rss: PeakRss | None) -> MetricResult:
     if rss is None:
         return _not_requested("bytes", "child_process_lifetime")
     return complete(rss["peak_bytes"], unit="bytes", scope=rss["scope"], method=rss["method"])
-
-
-def _measurement(timings: Timings | None) -> Measurement:
-    if timings is None:
-        return {"number_per_run": 0, "raw_times_seconds": [], "measured_calls": 0}
-    return {
-        "number_per_run": timings.number_per_run,
-        "raw_times_seconds": list(timings.raw_times_seconds),
-        "measured_calls": timings.number_per_run * len(timings.raw_times_seconds),
-    }
 
 
 def _not_requested(unit: str, scope: str) -> MetricResult:

@@ -11,10 +11,10 @@ import torch
 from torchscan.measure.assemble import Passes, benchmark_report
 from torchscan.measure.device import resolve_device, synchronize
 from torchscan.measure.isolation import restored_process_state
-from torchscan.measure.samples import Timings
 from torchscan.measure.settings import TimingSettings, check_workload
 from torchscan.metadata.describe import describe
 from torchscan.report.benchmark import BenchmarkReport
+from torchscan.report.blocks import Timings
 
 
 def measure_latency(

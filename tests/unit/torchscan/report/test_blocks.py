@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchscan.measure.samples import quantile, summarize_blocks
+from torchscan.report.blocks import quantile, summarize_blocks
 
 
 def test_blocks_are_divided_by_their_calls() -> None:

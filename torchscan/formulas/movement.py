@@ -9,6 +9,7 @@ from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
 from torchscan.formulas.operands import argument, numeric, operand
 from torchscan.formulas.receptive import NOWHERE, POINT, Field, spatial
+from torchscan.formulas.work import Work
 
 
 def identity(call: ModuleCall) -> ModuleEstimates:  # noqa: ARG001 # every formula takes the call
@@ -44,17 +45,19 @@ def padding(call: ModuleCall) -> ModuleEstimates:
 
 
 def dropout(call: ModuleCall) -> ModuleEstimates:
-    """Count nothing in evaluation or with p = 0; in training a mask product and a scaling, 2N, or N when p = 1.
-
-    DMAs of training: the mask is written and read, and each product reads and writes its values.
-    """
+    """Count nothing in evaluation or with p = 0, and a mask over the values in training."""
     module: Any = call.module
     if not module.training or module.p == 0:
         return identity(call)
-    count = operand(call).numel()
-    if module.p == 1:
-        return {"module_flops": count, "macs": 0, "dmas": 2 * count, **spatial(POINT)}
-    return {"module_flops": 2 * count, "macs": 0, "dmas": 6 * count, **spatial(POINT)}
+    return dropout_work(operand(call).numel(), module.p).estimates(spatial(POINT))
+
+
+def dropout_work(count: int, probability: float) -> Work:
+    """Count dropout in training: a mask product and a scaling, 2N, or one product with zero, N, when p = 1.
+
+    DMAs: the mask is written and read, and each product reads and writes its values.
+    """
+    return Work(flops=count, dmas=2 * count) if probability == 1 else Work(flops=2 * count, dmas=6 * count)
 
 
 _DENSE = "dense tensors of real numbers"

@@ -17,6 +17,7 @@ from torchscan.formulas import (
     movement,
     normalization,
     pooling,
+    recurrent,
     transformer,
 )
 from torchscan.formulas.family import Family
@@ -30,6 +31,7 @@ FAMILIES: tuple[Family, ...] = (
     *activations.FAMILIES,
     *embedding.FAMILIES,
     *movement.FAMILIES,
+    *recurrent.FAMILIES,
     *attention.FAMILIES,
     *transformer.FAMILIES,
 )

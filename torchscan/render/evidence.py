@@ -1,0 +1,142 @@
+"""What stands behind a row: every call with its shapes and exact numbers, methods, ownership and diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torchscan.render.fold import Block
+from torchscan.render.labels import METRICS, metric_label
+from torchscan.render.shapes import call_text, dtypes_and_devices, shape_text
+from torchscan.render.units import AT_LEAST, NBSP, NONE, exact, text
+from torchscan.report.analysis import METHODS, LayerReport
+from torchscan.report.diagnostic import Diagnostic
+from torchscan.report.metric import MetricResult
+
+_COLUMNS = tuple(METRICS)
+_QUIET_METHODS = frozenset((*METHODS.values(), "not_requested", "not_applicable", "forward_hook"))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A small table and sentences. All text, so that template and script show the same thing."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+class EvidenceWriter:
+    """Writes evidence, and remembers the text of descriptions that are one object or equal numbers."""
+
+    def __init__(self, diagnostics: Mapping[str, Sequence[Diagnostic]], *, is_comparison: bool) -> None:
+        self._diagnostics = diagnostics
+        self._is_comparison = is_comparison
+        self._shapes: dict[int, tuple[str, str]] = {}
+
+    def write(self, block: Block) -> Evidence:
+        """Collect what is known of one block: of its first member, where it stands for a run."""
+        module = block.module
+        sides = [("base", call) for call in module.base_calls] + [("head", call) for call in module.calls]
+        sides.sort(key=lambda side: side[1]["call_index"])
+        calls = [call for _, call in sides]
+        metrics = [name for name in _COLUMNS if any(_is_known(call, name) for call in calls)]
+        rows = tuple([self._row(side, call, metrics) for side, call in sides])
+        return Evidence(
+            columns=("Call", "Input", "Output", *[metric_label(name) for name in metrics]) if rows else (),
+            rows=rows,
+            notes=(*_members(block), *self._notes(block)),
+        )
+
+    def _row(self, side: str, call: LayerReport, metrics: Sequence[str]) -> tuple[str, ...]:
+        name = f"{call['call_index']} {side}" if self._is_comparison else str(call["call_index"])
+        return (
+            name,
+            self._shape(call["input"], call_text),
+            self._shape(call["output"], shape_text),
+            *[_exact(call, metric) for metric in metrics],
+        )
+
+    def _shape(self, described: Mapping[str, Any], write: Any) -> str:
+        known = self._shapes.get(id(described))
+        if known is None:
+            known = self._shapes[id(described)] = (write(described), "")
+        return known[0]
+
+    def _notes(self, block: Block) -> list[str]:
+        module = block.module
+        if not module.calls and not module.base_calls:
+            return ["Registered, never run by itself: a container."]
+        call = (module.calls or module.base_calls)[0]
+        found = [note for note in (_storage(call), _tensors(call), *_methods(call), *_owners(call)) if note]
+        if "token_dependencies" in call:
+            found.append(_dependencies(call["token_dependencies"]))
+        return found + [f"{each['code']}: {each['message']}" for each in self._diagnostics.get(module.path, ())[:5]]
+
+
+def _is_known(call: LayerReport, name: str) -> bool:
+    result = call["metrics"].get(name)
+    return result is not None and result["known_value"] is not None
+
+
+def _exact(call: LayerReport, name: str) -> str:
+    result: MetricResult | None = call["metrics"].get(name)
+    if result is None:
+        return "counted above" if name in call.get("metric_owners", ()) else NONE
+    if result["known_value"] is None:
+        return NONE
+    bound = "" if result["status"] == "complete" else f"{AT_LEAST}{NBSP}"
+    return f"{bound}{exact(result['known_value'])}"
+
+
+def _members(block: Block) -> list[str]:
+    if block.count == 1:
+        return []
+    first, last = block.members[0].path, block.members[-1].path
+    return [f"Stands for {block.count} equal modules, {first} to {last}; numbers below are of one."]
+
+
+def _storage(call: LayerReport) -> str:
+    own, trainable = call["parameters"].get("parameters"), call["parameters"].get("trainable_parameters")
+    if own is None or not own["known_value"]:
+        return ""
+    held = call["parameters"].get("parameter_bytes")
+    size = f" in {text(held['known_value'], 'bytes')}" if held is not None and held["known_value"] is not None else ""
+    frozen = trainable is not None and trainable["known_value"] != own["known_value"]
+    share = f", {exact(trainable['known_value'] or 0)} trainable" if frozen and trainable is not None else ""
+    return f"Holds {exact(own['known_value'])} parameters{size}{share}."
+
+
+def _tensors(call: LayerReport) -> str:
+    dtypes, devices = dtypes_and_devices([call["output"]])
+    return f"Output {', '.join(dtypes)} on {', '.join(devices)}." if dtypes else ""
+
+
+def _methods(call: LayerReport) -> list[str]:
+    return [
+        f"{metric_label(name)}: method {result['method']}."
+        for name, result in call["metrics"].items()
+        if result["method"] not in _QUIET_METHODS
+    ]
+
+
+def _owners(call: LayerReport) -> list[str]:
+    owned = [
+        f"{metric_label(name)}: counted by {owner['path'] or 'the model'}, call {owner['call_index']}."
+        for name, owner in call.get("metric_owners", {}).items()
+    ]
+    scopes = call.get("metric_ownership", {})
+    subtree = [metric_label(name) for name, scope in scopes.items() if scope == "subtree"]
+    return [*owned, *([f"Counts its whole subtree: {', '.join(subtree)}."] if subtree else [])]
+
+
+def _dependencies(found: Mapping[str, Any]) -> str:
+    if found.get("status") != "complete":
+        return "Token dependencies: unavailable."
+    sources = [
+        f"{' and '.join(map(str, source.get('arguments', ())))}: {source.get('relation', {}).get('kind', 'unknown')}"
+        for source in found.get("sources", ())
+        if isinstance(source, Mapping)
+    ]
+    return f"Token dependencies: {'; '.join(sources) or 'none'}."

@@ -1,0 +1,168 @@
+"""Runs of equal siblings, shown once. Pure: the modules stay as they are, blocks only group them.
+
+Siblings are equal when nothing but their index tells them apart: type, children, shapes, every metric's status, value
+and method on both sides, and the codes of their diagnostics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from torchscan.render.tree import Module
+from torchscan.render.units import ELLIPSIS
+from torchscan.report.analysis import LayerReport
+
+SHORTEST_RUN = 3
+_INDEX = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
+Codes = Mapping[str, frozenset[str]]  # path -> codes of its diagnostics
+
+
+@dataclass(slots=True)
+class Block:
+    """A module, or a run of equal siblings of which the first stands for all."""
+
+    members: tuple[Module, ...]
+    children: list[Block] = field(default_factory=list)
+
+    @property
+    def module(self) -> Module:
+        return self.members[0]
+
+    @property
+    def count(self) -> int:
+        return len(self.members)
+
+    @property
+    def name(self) -> str:
+        """The name, or ``{0…31}`` and ``layer{1…4}`` for a run."""
+        if self.count == 1:
+            return self.module.name
+        (stem, first), (_, last) = _split(self.members[0].name), _split(self.members[-1].name)
+        return f"{stem}{{{first}{ELLIPSIS}{last}}}"
+
+    def walk(self) -> Iterator[Block]:
+        """Yield this block and everything below it, parents first, in order."""
+        waiting = [self]
+        while waiting:
+            block = waiting.pop()
+            yield block
+            waiting.extend(reversed(block.children))
+
+
+def fold(root: Module, codes: Codes, *, shortest_run: int = SHORTEST_RUN) -> Block:
+    """Group runs of at least ``shortest_run`` equal siblings. Only the first member's subtree is kept below a run."""
+    kinds = _kinds(root, codes)
+    top = Block((root,))
+    waiting = [top]
+    while waiting:
+        block = waiting.pop()
+        for members in _runs(block.module.children, kinds, shortest_run):
+            block.children.append(Block(members))
+        waiting.extend(block.children)
+    return top
+
+
+def unfold(block: Block) -> Iterator[Module]:
+    """Yield every module that a block stands for, in order."""
+    for member in block.members:
+        yield from member.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A folded tree as parallel lists, parents first: what every view walks over."""
+
+    blocks: tuple[Block, ...]
+    depths: tuple[int, ...]
+    parents: tuple[int, ...]  # -1 for the root
+    paths: tuple[str, ...]  # with runs spelled out: blocks.{0…11}.mlp
+    copies: tuple[int, ...]  # how many modules a block stands for, runs inside runs multiplied
+
+
+def lay_out(root: Block) -> Layout:
+    """List a folded tree, without recursion."""
+    blocks = tuple(root.walk())
+    depths, parents, paths, copies = [0] * len(blocks), [-1] * len(blocks), [""] * len(blocks), [1] * len(blocks)
+    position = {id(block): index for index, block in enumerate(blocks)}
+    copies[0] = root.count
+    for index, block in enumerate(blocks):
+        for child in block.children:
+            at = position[id(child)]
+            parents[at] = index
+            depths[at] = depths[index] + 1
+            copies[at] = copies[index] * child.count
+            paths[at] = f"{paths[index]}.{child.name}" if paths[index] else child.name
+    return Layout(blocks, tuple(depths), tuple(parents), tuple(paths), tuple(copies))
+
+
+def _runs(siblings: list[Module], kinds: Mapping[str, int], shortest_run: int) -> Iterator[tuple[Module, ...]]:
+    run: list[Module] = []
+    for module in siblings:
+        if run and (kinds[module.path], _split(module.name)[0]) != (kinds[run[0].path], _split(run[0].name)[0]):
+            yield from _grouped(run, shortest_run)
+            run = []
+        run.append(module)
+    yield from _grouped(run, shortest_run)
+
+
+def _grouped(run: list[Module], shortest_run: int) -> Iterator[tuple[Module, ...]]:
+    if len(run) >= shortest_run and _split(run[0].name)[1]:
+        yield tuple(run)
+    else:
+        yield from ((module,) for module in run)
+
+
+@lru_cache(maxsize=4096)
+def _split(name: str) -> tuple[str, str]:
+    """Split a name into its stem and its index, which is empty for a name without one."""
+    found = _INDEX.match(name)
+    return (found[1], found[2]) if found else (name, "")
+
+
+def _kinds(root: Module, codes: Codes) -> dict[str, int]:
+    """Number the modules so that equal ones get equal numbers. Children are numbered before their parents."""
+    numbers: dict[Any, int] = {}
+    kinds: dict[str, int] = {}
+    sign = _Signature()
+    for module in reversed(list(root.walk())):
+        signature = (
+            codes.get(module.path, frozenset()),
+            tuple([sign.call(call) for call in module.calls]),
+            tuple([sign.call(call) for call in module.base_calls]),
+            tuple([(child.name, kinds[child.path]) for child in module.children]),
+        )
+        kinds[module.path] = numbers.setdefault(signature, len(numbers))
+    return kinds
+
+
+class _Signature:
+    """What a call looks like without its path. Descriptions that are one object are read once."""
+
+    def __init__(self) -> None:
+        self._described: dict[int, str] = {}
+
+    def call(self, layer: LayerReport) -> tuple[Any, ...]:
+        return (
+            layer["type"],
+            self._text(layer["input"]),
+            self._text(layer["output"]),
+            _numbers(layer["metrics"]),
+            _numbers(layer["parameters"]),
+            _numbers(layer["buffers"]),
+            tuple(layer.get("metric_owners", ())),
+            repr(layer["token_dependencies"]) if "token_dependencies" in layer else "",
+        )
+
+    def _text(self, described: Mapping[str, Any]) -> str:
+        known = self._described.get(id(described))
+        if known is None:
+            known = self._described[id(described)] = repr(described)
+        return known
+
+
+def _numbers(metrics: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple([(name, each["status"], each["known_value"], each["method"]) for name, each in metrics.items()])

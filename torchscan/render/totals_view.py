@@ -1,0 +1,123 @@
+"""Totals as cards and table rows, and the sentences above them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from torchscan.render.labels import metric_label, state_label
+from torchscan.render.units import ARROW, delta, exact, metric, metric_pair, percent
+from torchscan.report.analysis import STORAGE_TOTALS, TOTALS, AnalysisReport
+from torchscan.report.metric import MetricResult
+
+CARDS = ("module_flops", "operator_flops", "macs", "parameters", "parameter_bytes")
+_NEITHER_BETTER_NOR_WORSE = frozenset(("trainable_parameters", "frozen_parameters"))
+_SENTENCE = ("module_flops", "operator_flops", "macs", "dmas", "operator_macs", "parameters")
+_STATES = {
+    "complete": "complete",
+    "measured zero": "complete",
+    "lower bound": "lower bound",
+    "nothing counted yet": "lower bound",
+    "not requested": "not requested",
+    "not applicable": "not applicable",
+    "unavailable": "unavailable",
+    "absent": "absent",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """One total, on one side or two. ``change`` is empty where nothing changed or nothing may be said."""
+
+    name: str
+    label: str
+    text: str
+    exact: str
+    state: str
+    scope: str
+    method: str
+    before: str = ""
+    change: str = ""
+    percent: str = ""
+    direction: str = ""
+    is_equal: bool = True
+    why: str = ""  # why no change is computed
+
+    @property
+    def is_partial(self) -> bool:
+        return _STATES[self.state] == "lower bound"
+
+
+def totals_view(report: AnalysisReport, before: AnalysisReport | None, withheld: Sequence[str]) -> list[Total]:
+    """Write every total in report order. Execution totals show no change where the two sides ran differently."""
+    new, old = report["totals"], {} if before is None else before["totals"]
+    names = [name for name in dict.fromkeys([*TOTALS, *old, *new]) if name in old or name in new]
+    totals = []
+    for name in names:
+        plain = _plain(name, new.get(name), old.get(name))
+        is_withheld = bool(withheld) and name not in STORAGE_TOTALS
+        totals.append(
+            plain if before is None else _compared(plain, old.get(name), new.get(name), is_withheld=is_withheld)
+        )
+    return totals
+
+
+def _plain(name: str, result: MetricResult | None, other: MetricResult | None) -> Total:
+    known = result or other
+    return Total(
+        name=name,
+        label=metric_label(name),
+        text=metric(result),
+        exact=_exact(result),
+        state=state_label(result),
+        scope=known["scope"].replace("_", " ") if known else "",
+        method=known["method"] if known else "",
+    )
+
+
+def _compared(plain: Total, before: MetricResult | None, after: MetricResult | None, *, is_withheld: bool) -> Total:
+    texts = metric_pair(before, after)
+    if before == after:
+        return replace(plain, before=texts[0], text=texts[1])
+    both = replace(
+        plain, before=texts[0], text=texts[1], exact=f"{_exact(before)} {ARROW} {_exact(after)}", is_equal=False
+    )
+    if is_withheld:
+        return replace(both, why="change withheld: the two sides ran differently")
+    if before is None or after is None or before["value"] is None or after["value"] is None:
+        return replace(both, why=f"no change computed: {state_label(before)} {ARROW} {state_label(after)}")
+    old, new = before["value"], after["value"]
+    is_cost = plain.name not in _NEITHER_BETTER_NOR_WORSE
+    return replace(
+        both,
+        change=delta(old, new, after["unit"]),
+        percent=percent(old, new),
+        direction=("worse" if new > old else "better") if is_cost else "",
+    )
+
+
+def _exact(result: MetricResult | None) -> str:
+    if result is None or result["known_value"] is None:
+        return state_label(result)
+    bound = "at least " if result["status"] == "partial" else ""
+    return f"{bound}{exact(result['known_value'], result['unit'])}"
+
+
+def sentences(totals: Sequence[Total]) -> list[tuple[str, str]]:
+    """Say in words which totals can be trusted: (state, names) in order of concern."""
+    groups: dict[str, list[str]] = {}
+    for total in totals:
+        if total.name in _SENTENCE:
+            groups.setdefault(_STATES[total.state], []).append(total.label)
+    order = ("unavailable", "absent", "lower bound", "not requested", "not applicable", "complete")
+    return [(state, _listed(groups[state])) for state in order if state in groups]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def cards(totals: Sequence[Total]) -> list[Total]:
+    """Pick the headline totals."""
+    by_name: Mapping[str, Total] = {total.name: total for total in totals}
+    return [by_name[name] for name in CARDS if name in by_name]

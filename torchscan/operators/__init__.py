@@ -1,1 +1,1 @@
-"""Operator counting by dispatch: one lean mode, and a table of formulas for what PyTorch leaves uncounted."""
+"""Operator counting: one lean dispatch mode, and a table of what each operator costs."""

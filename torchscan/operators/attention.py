@@ -1,0 +1,80 @@
+"""Attention kernels: the two products of the dense algorithm, causal or masked alike, as PyTorch counts them.
+
+Scale, mask, softmax and dropout inside a fused kernel are left out, in every form of the kernel, so that the same model
+gives the same number on every backend. The explicit form dispatches them as operators of their own, and they count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchscan.operators.extent import Args, Kwargs, elements
+from torchscan.operators.formula import Formula, Row
+
+FAMILY = "attention"
+
+
+def forward_macs(query: Any, key: Any, value: Any) -> int:
+    """Scores: every query element meets S keys. Values: every one of B H T rows adds S rows of width D_v.
+
+    Grouped-query attention repeats keys and values over the query's heads, so only the query's head count matters.
+    """
+    source, width = key.shape[-2], value.shape[-1]
+    rows = query.numel() // max(query.shape[-1], 1)
+    return source * (query.numel() + rows * width)
+
+
+def backward_macs(query: Any, key: Any, value: Any) -> int:
+    """Five products: scores again, gradients of query and key (width D) and of probabilities and values (width D_v)."""
+    source, width = key.shape[-2], value.shape[-1]
+    rows = query.numel() // max(query.shape[-1], 1)
+    return source * (3 * query.numel() + 2 * rows * width)
+
+
+def _forward(args: Args, kwargs: Kwargs, output: Any) -> int:
+    """``op(query, key, value, ...)``."""
+    return 2 * forward_macs(*args[:3])
+
+
+def _backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+    """``op(gradient, query, key, value, ...)``."""
+    return 2 * backward_macs(*args[1:4])
+
+
+_KERNELS = (
+    "_scaled_dot_product_flash_attention",
+    "_scaled_dot_product_efficient_attention",
+    "_scaled_dot_product_cudnn_attention",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_fused_attention_overrideable",
+)
+
+
+def _native_heads(args: Args, kwargs: Kwargs, output: Any) -> int:
+    """Input projection, attention and output projection of ``_native_multi_head_attention``."""
+    return 2 * native_heads_macs(args)
+
+
+def native_heads_macs(args: Args) -> int:
+    """``(query, key, value, embed_dim, heads, qkv_weight, qkv_bias, proj_weight, ...)``, batch first.
+
+    Projections: E per element of query, key, value. Scores and values: every query row meets S keys of width E, twice.
+    Output projection: E per element of the query's rows.
+    """
+    query, key, value, width = args[0], args[1], args[2], args[3]
+    rows = query.numel() // max(query.shape[-1], 1)
+    projections = width * (query.numel() + elements(key) + elements(value))
+    return projections + 2 * rows * key.shape[-2] * width + rows * width * width
+
+
+ROWS: dict[str, Row] = {
+    **{f"aten.{name}": Formula(FAMILY, "2 B H T S (D + Dv)", _forward, is_product=True) for name in _KERNELS},
+    **{
+        f"aten.{name}_backward": Formula(FAMILY, "2 B H T S (3 D + 2 Dv)", _backward, is_product=True)
+        for name in _KERNELS
+    },
+    "aten._triton_scaled_dot_attention": Formula(FAMILY, "2 B H T S (D + Dv)", _forward, is_product=True),
+    "aten._native_multi_head_attention": Formula(
+        FAMILY, "projections, scores, values, output projection; 2 per term", _native_heads, is_product=True
+    ),
+}

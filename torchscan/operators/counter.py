@@ -1,0 +1,114 @@
+"""One lean dispatch mode that counts the work of every operator run inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from torchscan.operators.custom import check_custom_mapping
+from torchscan.operators.entry import Entry
+from torchscan.operators.native import native_registry
+from torchscan.operators.report import flop_report
+from torchscan.operators.resolve import resolve
+from torchscan.operators.tally import Tally
+from torchscan.operators.tensors import Provenance
+from torchscan.report.analysis import METHODS, NATIVE_METHOD
+from torchscan.report.flops import FlopReport
+from torchscan.report.metric import MetricResult, complete, partial
+
+Formulas = Literal["native", "extended"]
+FORMULAS = ("native", "extended")
+
+
+class OperatorCounter(TorchDispatchMode):
+    """Count FLOPs and multiply-accumulates of every operator dispatched while active. Memory grows with distinct
+    operators, never with calls.
+
+    Attributes:
+        current: the tally that the next operator's work is added to. Whoever watches modules assigns it.
+        is_suspended: while true, operators run uncounted.
+        listener: called with (operator name, FLOPs) after each counted operator, or None.
+
+    Raises:
+        ValueError: ``formulas`` is not ``native`` or ``extended``.
+        TypeError: ``custom_mapping`` holds something that is not an operator packet, or not a callable.
+        NotImplementedError: the installed PyTorch exposes no operator formulas.
+    """
+
+    # Without it a higher-order operator (flex_attention, cond, checkpoint) raises instead of reaching the mode.
+    supports_higher_order_operators = True
+
+    def __init__(
+        self,
+        *,
+        formulas: Formulas = "extended",
+        custom_mapping: Mapping[Any, Callable[..., int | float]] | None = None,
+    ) -> None:
+        if formulas not in FORMULAS:
+            raise ValueError(f"formulas accepts {', '.join(map(repr, FORMULAS))}; got {formulas!r}")
+        super().__init__()
+        self.formulas = formulas
+        self.current = Tally()
+        self.is_suspended = False
+        self.listener: Callable[[str, int | float], None] | None = None
+        self._custom = check_custom_mapping(custom_mapping)
+        self._native = native_registry()
+        # Keyed by id: an overload's own __hash__ is a Python function, and overloads live as long as the process.
+        self._entries: dict[int, Entry] = {}
+        self.past = Provenance()
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # True would wrap __torch_dispatch__ in torch._disable_dynamo, whose first use imports all of dynamo.
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        entry = self._entries.get(id(func))
+        if entry is None:
+            entry = self._entries[id(func)] = resolve(func, self.formulas, self._custom, self._native)
+        if self.is_suspended:
+            return func(*args, **kwargs) if kwargs else func(*args)
+        if entry.run is not None:
+            return entry.run(self, entry, func, args, kwargs or {})
+        output = func(*args, **kwargs) if kwargs else func(*args)
+        entry.calls += 1
+        if not entry.is_free:
+            flops = entry.count(args, kwargs or {}, output, types, self.current, self.past)
+            if self.listener is not None and flops:
+                self.listener(entry.name, flops)
+        elif entry.moves:
+            self.current.moves = True
+        if entry.makes_complex or self.past.has_complex:
+            self.past.note_complex(args, output)
+        return output
+
+    @property
+    def total(self) -> Tally:
+        """What all tallies come to: the sums over the operators seen."""
+        total = Tally()
+        for entry in self._entries.values():
+            total.flops += entry.flops
+            total.macs += entry.macs
+            total.moves |= entry.moves and entry.calls > 0
+            total.is_flops_complete &= not entry.problems
+            total.is_macs_complete &= not entry.hides_products
+        return total
+
+    def flops_metric(self, tally: Tally, scope: str) -> MetricResult:
+        """Give a tally's FLOPs, complete or as a lower bound."""
+        method = NATIVE_METHOD if self.formulas == "native" else METHODS["operator_flops"]
+        make = complete if tally.is_flops_complete else partial
+        return make(tally.flops, unit="FLOPs", scope=scope, method=method)
+
+    def macs_metric(self, tally: Tally, scope: str) -> MetricResult:
+        """Give a tally's multiply-accumulates, complete or as a lower bound."""
+        make = complete if tally.is_macs_complete else partial
+        return make(tally.macs, unit="MACs", scope=scope, method=METHODS["operator_macs"])
+
+    def report(
+        self, by_module: Mapping[str, Mapping[str, int | float]] | None = None, *, scope: str = "workload"
+    ) -> FlopReport:
+        """Give what was counted so far as a FlopReport."""
+        return flop_report(list(self._entries.values()), self.formulas, self.flops_metric(self.total, scope), by_module)

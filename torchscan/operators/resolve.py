@@ -1,0 +1,77 @@
+"""How an operator is counted, decided once for each overload that a run dispatches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch._ops import HigherOrderOperator
+
+from torchscan.operators.custom import by_shape
+from torchscan.operators.entry import Entry
+from torchscan.operators.formula import Cost, Formula, Free
+from torchscan.operators.higher_order import higher_order_entry
+from torchscan.operators.native import is_original, native_cost
+from torchscan.operators.nested import MAKER, run_maker
+from torchscan.operators.table import row_for
+
+_COMPLEX_MAKERS = frozenset(
+    "aten.view_as_complex aten.complex aten.polar aten._to_copy aten._fft_r2c aten._fft_c2c aten.zeros aten.ones "
+    "aten.full aten.empty aten.zeros_like aten.ones_like aten.full_like aten.scalar_tensor aten.new_zeros "
+    "aten.new_ones aten.new_full".split()
+)
+
+
+# Questions about a tensor whose class answers them itself (jagged nested tensors); running them here would recurse.
+_LEFT_TO_THE_TENSOR = frozenset(
+    "aten.sym_is_contiguous aten.is_contiguous aten.is_strides_like_format aten.is_non_overlapping_and_dense aten.size "
+    "aten.sym_size aten.stride aten.sym_stride aten.storage_offset aten.sym_storage_offset aten.numel aten.sym_numel "
+    "aten.dim prim.layout".split()
+)
+
+
+def resolve(func: Any, formulas: str, custom: Mapping[Any, Any], registry: Mapping[Any, Any]) -> Entry:
+    """Describe an operator. The caller's formula comes first, then PyTorch's, then a composite's own pieces, then ours
+    (in the native view ours only says what is free, and what the multiply-accumulates are)."""
+    if isinstance(func, HigherOrderOperator):
+        if func in custom:
+            return Entry(f"higher_order.{func.name()}", cost=by_shape(custom[func]), is_callers=True)
+        return higher_order_entry(func, registry)
+    packet = func._overloadpacket
+    name = func._schema.name.replace("::", ".")
+    row = row_for(name)
+    formula = row if isinstance(row, Formula) else None
+    if packet in custom:
+        return Entry(name, cost=by_shape(custom[packet]), row=formula, is_callers=True, has_known_macs=row is not None)
+    native = registry.get(packet)
+    if native is not None and not (formula and formula.is_product and is_original(native)):
+        return Entry(name, cost=native_cost(native), row=formula, is_native_product=formula is None)
+    if name in _LEFT_TO_THE_TENSOR:
+        return Entry(name, run=_leave)
+    if native is None and _is_composite(func):
+        return Entry(name, run=_run_pieces)
+    if name == MAKER:
+        return Entry(name, run=run_maker, free_reason=row.reason if isinstance(row, Free) else None)
+    if isinstance(row, Free):
+        return Entry(name, free_reason=row.reason, moves=row.moves, makes_complex=name in _COMPLEX_MAKERS)
+    cost: Cost | None = formula.flops if formula and (formulas == "extended" or native is not None) else None
+    return Entry(name, cost=cost, row=formula, makes_complex=name in _COMPLEX_MAKERS)
+
+
+def _is_composite(func: Any) -> bool:
+    """Say whether PyTorch implements an operator by others. Inference mode dispatches such operators whole."""
+    try:
+        return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+    except RuntimeError:  # an overload that exists in TorchScript only
+        return False
+
+
+def _run_pieces(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG001
+    """Run a composite with the counter active, so that its pieces are counted."""
+    with counter:
+        return func.decompose(*args, **kwargs)
+
+
+def _leave(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG001
+    return NotImplemented

@@ -12,6 +12,7 @@ from ci_action.core.comparability import context_changes, diff_and_refusals
 from ci_action.core.metrics import ANALYSIS_METRICS, METRICS
 from ci_action.core.verdict import Row, SideFailure, TargetVerdict, Word
 from torchscan.report.analysis import NOT_REQUESTED
+from torchscan.report.metric import unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +64,8 @@ def _compare_target(planned: PlannedTarget, base: TargetResult | None, head: Tar
             word, reason = Word.NEW, ""
         else:
             word, reason = _word(old, new, refused.get(metric, ""))
-        rows.append(Row(target=planned.id, metric=metric, base=old, head=new, word=word, reason=reason))
+        is_new = planned.base is None
+        rows.append(Row(target=planned.id, metric=metric, base=old, head=new, word=word, reason=reason, is_new=is_new))
     notes = () if diff is None or not refused else ("not every metric could be compared",)
     return TargetVerdict(id=planned.id, rows=tuple(rows), diff=diff, failures=failures, notes=notes)
 
@@ -77,7 +79,14 @@ def _failure(side: Side, planned: PlannedTarget, result: TargetResult | None) ->
 
 def _totals(result: TargetResult | None) -> Mapping[str, MetricResult]:
     report = result["report"] if result and not result["failure"] else None
-    return report["totals"] if report else {}
+    return {name: _finite(total) for name, total in report["totals"].items()} if report else {}
+
+
+def _finite(total: MetricResult) -> MetricResult:
+    """Give a total as it is; one that holds NaN or infinity was not measured."""
+    if total["known_value"] is None or known(total) is not None:
+        return total
+    return unavailable(unit=total["unit"], scope=total["scope"], method=total["method"])
 
 
 def _expected(planned: PlannedTarget, totals: Mapping[str, Mapping[str, MetricResult]]) -> list[str]:

@@ -62,6 +62,8 @@ class Row:
     limit: Limit | None = None
     reason: str = ""
     interval: Interval | None = None
+    is_new: bool = False
+    """Base does not list the target, so its side is absent rather than missing."""
     accepted: bool = False
     """The limit is exceeded, and somebody who may do so accepted it: a warning instead of a failure."""
 

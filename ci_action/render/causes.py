@@ -1,0 +1,91 @@
+"""Where a changed number comes from: the module calls whose own work moved most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ci_action.core.comparing import is_complete
+from ci_action.core.metrics import label
+from ci_action.core.verdict import Word
+from torchscan.render import units
+
+if TYPE_CHECKING:
+    from ci_action.core.spec import TargetResult
+    from ci_action.core.verdict import TargetVerdict
+    from torchscan.report.analysis import AnalysisReport
+    from torchscan.report.metric import MetricResult
+
+METRIC = "operator_flops"
+"""The one metric whose rows are exclusive and add up to the total, so that a row's change is a share of the change."""
+MOST_CALLS = 3
+
+_Call = tuple[str, int]
+_Calls = dict[_Call, "MetricResult"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One module call and what it adds to the change."""
+
+    target: str
+    path: str
+    call_index: int
+    base: str
+    head: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Causes:
+    """The largest changes of one target, and how many of its calls changed."""
+
+    target: str
+    metric: str
+    rows: tuple[Cause, ...]
+    changed_calls: int
+    all_calls: int
+
+
+def find_causes(target: TargetVerdict, base: TargetResult | None, head: TargetResult | None) -> Causes | None:
+    """Rank the calls of a target by what they add to its change; None where the per-call metric did not change."""
+    moved = {row.metric for row in target.rows if row.word in {Word.CHANGED, Word.IMPROVED, Word.REGRESSED}}
+    reports = [result["report"] for result in (base, head) if result and result["report"]]
+    if METRIC not in moved or len(reports) != 2:
+        return None
+    old, new = map(_calls, reports)
+    ranked = sorted(
+        ((_work(new, call) - _work(old, call), call) for call in {**old, **new} if _is_change(old, new, call)),
+        key=lambda item: (-abs(item[0]), item[1]),
+    )
+    rows = tuple(_cause(target.id, call, old.get(call), new.get(call)) for _, call in ranked[:MOST_CALLS])
+    calls = Causes(
+        target=target.id, metric=label(METRIC), rows=rows, changed_calls=len(ranked), all_calls=len({**old, **new})
+    )
+    return calls if rows else None
+
+
+def _calls(report: AnalysisReport) -> _Calls:
+    return {
+        (layer["path"], layer["call_index"]): layer["metrics"][METRIC]
+        for layer in report["layers"]
+        if METRIC in layer["metrics"]
+    }
+
+
+def _is_change(old: _Calls, new: _Calls, call: _Call) -> bool:
+    """Whether both sides are sure of the call's work and differ. A call that a side lacks did no work there."""
+    sure = all(call not in side or is_complete(side[call]) for side in (old, new))
+    return sure and _work(old, call) != _work(new, call)
+
+
+def _work(side: _Calls, call: _Call) -> float:
+    return side[call]["value"] or 0 if call in side else 0
+
+
+def _cause(target: str, call: _Call, old: MetricResult | None, new: MetricResult | None) -> Cause:
+    base, head = units.metric_pair(old, new)
+    before, after = ((side["value"] or 0) if side else 0 for side in (old, new))
+    unit = (new or old or {"unit": ""})["unit"]
+    change = units.delta(before, after, unit)
+    return Cause(target=target, path=call[0], call_index=call[1], base=base, head=head, change=change)

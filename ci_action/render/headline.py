@@ -1,0 +1,126 @@
+"""The verdict in one line: glyph, word, subject, number. At most 96 characters, no link, no commit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ci_action.core.comparing import is_complete, known
+from ci_action.core.metrics import label
+from ci_action.core.verdict import Word
+from ci_action.render import rows
+from ci_action.render.escape import name
+from ci_action.render.states import State, row_state, state_of, telling_rows
+
+if TYPE_CHECKING:
+    from ci_action.core.plan import Plan
+    from ci_action.core.verdict import Row, TargetVerdict, Verdict
+    from ci_action.render.medium import Quote
+
+MOST_CHARACTERS = 96
+_NAME_LENGTHS = (40, 28, 20)
+
+
+def headline(verdict: Verdict, plan: Plan, quote: Quote = name, *, glyph: bool = True) -> str:
+    """Write the line. ``quote`` puts a name into the medium: a code span, or as it is."""
+    line = ""
+    for length in _NAME_LENGTHS:
+        for counts in (True, False):
+            line = _line(verdict, plan, partial(quote, length=length), counts=counts, glyph=glyph)
+            if len(line) <= MOST_CHARACTERS:
+                return line
+    return line
+
+
+def state_counts(verdict: Verdict) -> dict[State, int]:
+    """Count the targets by how they ended, gravest first."""
+    counts = Counter(map(state_of, verdict.targets))
+    return {state: counts[state] for state in State if counts[state]}
+
+
+def targets(count: int) -> str:
+    """Write a number of targets."""
+    return f"{count} target{'' if count == 1 else 's'}"
+
+
+def _line(verdict: Verdict, plan: Plan, quote: Quote, *, counts: bool, glyph: bool) -> str:
+    found = state_counts(verdict)
+    lead = next(iter(found), State.NOT_MEASURED)
+    if lead in {State.NEW, State.REMOVED, State.SKIPPED} and State.REMOVED in found and State.NEW not in found:
+        lead = State.NOT_MEASURED  # nothing of head was measured: that is no tick and no "first"
+    look, mark = lead.value, f"{lead.value.glyph} " if glyph else ""
+    subject = _whole_run(verdict, plan, lead, found, quote)
+    if subject is None:
+        leading = [target for target in verdict.targets if state_of(target) is lead]
+        several = len(leading) > 1
+        subject = (
+            f" in {len(leading)} of {targets(len(verdict.targets))}"
+            if several
+            else f": {_one(leading[0], lead, quote)}"
+        )
+    rest = [
+        f"{count} {state.value.counted}"
+        for state, count in found.items()
+        if state is not lead and (state is not State.EQUAL or " in " in subject or lead is State.NOT_MEASURED)
+    ]
+    tail = f"; {', '.join(rest)}" if rest and counts else ""
+    return f"{mark}{look.headline}{subject}{tail}"
+
+
+def _whole_run(verdict: Verdict, plan: Plan, lead: State, found: dict[State, int], quote: Quote) -> str | None:
+    """Give the subject where it is the run, not one target."""
+    everything = len(verdict.targets)
+    if not everything:
+        return f": no target is listed in {quote(plan.policy.source)}"
+    if lead is State.NOT_MEASURED and State.NOT_MEASURED not in found:
+        return ": no target of base is left on head"
+    if lead is State.EQUAL:
+        return f": {found[lead]} of {targets(everything)}" if found[lead] == everything else f": {targets(found[lead])}"
+    if lead is State.NEW:
+        why = "base has no config" if plan.is_report_only else "no base result"
+        return f": {targets(found[lead])}, {why}"
+    if lead is State.SKIPPED:
+        return f": {targets(everything)}, nothing under their paths changed"
+    return None
+
+
+def _one(target: TargetVerdict, state: State, quote: Quote) -> str:
+    subject = quote(target.id)
+    if state is State.NOT_MEASURED and target.failure("head"):
+        return f"{subject} failed on head"
+    candidates = [row for row in telling_rows(target) if row_state(row) is state]
+    if not candidates:
+        return f"{subject} failed on base; head measured" if target.failure("base") else f"{subject}: no result"
+    row = max(candidates, key=lambda one: (one.interval is not None, _relative(one)))
+    if row.word is Word.REMOVED:
+        return f"{subject} was removed on head"
+    return f"{subject} {label(row.metric)}{_what(row, state, quote)}"
+
+
+def _what(row: Row, state: State, quote: Quote) -> str:
+    number = rows.short_change(row)
+    match state:
+        case State.LOST:
+            return " became a lower bound" if known(row.head) is not None else " not measured on head"
+        case State.NOT_MEASURED:
+            return " not measured"
+        case State.INCOMPARABLE if row.reason:
+            return f", {quote(row.reason)}"
+        case State.INCONCLUSIVE:
+            if row.interval:
+                return f" {rows.change(row)}"
+            return f" is a lower bound on {'base' if is_complete(row.head) else 'both sides'}"
+        case State.IMPROVEMENT:
+            return f" {number}"
+        case State.REGRESSION | State.WARNING | State.WITHIN if number:
+            return f" {number}, limit {rows.limit(row).removeprefix('warn ')}"
+        case State.REGRESSION | State.WARNING:
+            return f" {rows.sides(row)[1]}, limit {rows.limit(row).removeprefix('warn ')}"
+        case _:
+            return f" {number}" if number else f" {row.word.value}"
+
+
+def _relative(row: Row) -> float:
+    base, head = known(row.base), known(row.head)
+    return abs(head - base) / abs(base) if base and head is not None else 0.0

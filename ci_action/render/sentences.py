@@ -1,0 +1,118 @@
+"""What the table cannot say, in sentences: what is identical, what was not compared and why, who accepted what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ci_action.core.metrics import label
+from ci_action.core.verdict import Gate, Word
+from ci_action.render.headline import state_counts, targets
+from ci_action.render.lines import SHORT_SHA
+from ci_action.render.states import State, state_of, telling_rows
+
+if TYPE_CHECKING:
+    from ci_action.core.plan import Plan
+    from ci_action.core.verdict import Row, Verdict
+    from ci_action.render.advice import Uncounted
+    from ci_action.render.medium import Medium, Quote
+
+_MOST_NAMED = 5
+
+
+def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: Medium) -> list[str]:
+    """Write them in the order in which a reader asks."""
+    rows = [row for target in verdict.targets for row in target.rows]
+    return [
+        *_equality(verdict, rows),
+        *_bounds(rows, operators, medium.quote),
+        *_refusals(verdict, medium.quote),
+        *_presence(verdict, plan, medium.quote),
+        *_skips(verdict, medium.quote),
+        *_acceptance(verdict, medium.quote),
+        *(f"Note: {medium.prose(note)}" for note in verdict.notes),
+    ]
+
+
+def _equality(verdict: Verdict, rows: list[Row]) -> list[str]:
+    counts = state_counts(verdict)
+    equal = counts.get(State.EQUAL, 0)
+    if not equal:
+        return []
+    if equal < len(verdict.targets):
+        others = "other target" if equal == 1 else "other targets"
+        return [f"{equal} {others}: no change."]
+    words = Counter(row.word for row in rows)
+    found = []
+    if words[Word.UNCHANGED]:
+        found.append(f"{words[Word.UNCHANGED]} metrics that both sides measured in full are identical.")
+    if words[Word.WITHIN_NOISE]:
+        found.append(f"{words[Word.WITHIN_NOISE]} timings moved no more than their noise and limits allow.")
+    return found
+
+
+def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[str]:
+    found = []
+    both = [row for row in rows if row.word is Word.INCONCLUSIVE and row.interval is None]
+    if both:
+        names = ", ".join(dict.fromkeys(label(row.metric) for row in both))
+        found.append(f"{len(both)} lower bounds are not compared with each other ({names}).")
+    if any(row.word is Word.EVIDENCE_LOST and row.head and row.head["known_value"] is not None for row in rows):
+        found.append("≥ is a lower bound: the true head value may be above or below base, so no change is computed.")
+    if operators:
+        named = ", ".join(f"{quote(item.operator)} × {item.times}" for item in operators[:_MOST_NAMED])
+        found.append(f"Uncounted on head: {named} (no formula).")
+    proven = [
+        row for row in rows if row.gate in {Gate.FAIL, Gate.WARN} and row.reason.startswith("the lower bound alone")
+    ]
+    found += [f"{quote(row.target)} {label(row.metric)}: {row.reason}." for row in proven[:_MOST_NAMED]]
+    return found
+
+
+def _refusals(verdict: Verdict, quote: Quote) -> list[str]:
+    """Say once per target and reason what may not be compared."""
+    found = []
+    for target in verdict.targets:
+        reasons: dict[str, list[str]] = {}
+        for row in telling_rows(target):
+            if row.word is Word.NOT_COMPARABLE:
+                reasons.setdefault(row.reason, []).append(label(row.metric))
+        found += [
+            f"{quote(target.id)} {', '.join(names)}: not comparable, {quote(why, length=120)}."
+            for why, names in reasons.items()
+        ]
+    return _at_most(found)
+
+
+def _presence(verdict: Verdict, plan: Plan, quote: Quote) -> list[str]:
+    found = []
+    states = [state_of(target) for target in verdict.targets]
+    if State.NEW in states and not plan.is_report_only:
+        found.append("A new target has no base: only caps are checked. Absent means no report on that side, not zero.")
+    removed = [target.id for target in verdict.targets if any(row.word is Word.REMOVED for row in target.rows)]
+    if removed:
+        names = ", ".join(map(quote, removed[:_MOST_NAMED]))
+        more = f" and {targets(len(removed) - _MOST_NAMED)} more" if len(removed) > _MOST_NAMED else ""
+        where = f"head's {quote(plan.head_config.source)}" if plan.head_config else "head, which has no config"
+        found.append(f"{names}{more}: on base's list and absent from {where}.")
+    return found
+
+
+def _skips(verdict: Verdict, quote: Quote) -> list[str]:
+    skipped = sum(bool(target.skipped) for target in verdict.targets)
+    return [f"{targets(skipped)} skipped: nothing under their {quote('paths')} changed."] if skipped else []
+
+
+def _acceptance(verdict: Verdict, quote: Quote) -> list[str]:
+    who = verdict.accepted
+    if who is None:
+        return []
+    return [
+        f"Accepted for head {quote(who.head_sha[:SHORT_SHA])}: label {quote(who.label)}, set by {quote(who.actor)}."
+    ]
+
+
+def _at_most(found: list[str]) -> list[str]:
+    if len(found) <= _MOST_NAMED:
+        return found
+    return [*found[:_MOST_NAMED], f"{len(found) - _MOST_NAMED} more are in the HTML reports."]

@@ -1,0 +1,213 @@
+"""One view of a run. Comment, summary, index page and terminal all show this, so they cannot disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ci_action.core.marker import make_marker
+from ci_action.core.metrics import HEADLINE_METRICS, METRICS, label
+from ci_action.core.verdict import Word
+from ci_action.render.advice import next_steps, uncounted_operators
+from ci_action.render.causes import Causes, find_causes
+from ci_action.render.escape import block, code
+from ci_action.render.gate import GateLine, gate_line
+from ci_action.render.headline import headline
+from ci_action.render.lines import conditions, facts_line, outdated_line, reproduction
+from ci_action.render.medium import MARKDOWN, PLAIN
+from ci_action.render.rows import RowView, change, differing_rows
+from ci_action.render.sentences import sentences
+from ci_action.render.states import State, state_of
+from torchscan.render import units
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ci_action.core.facts import Facts
+    from ci_action.core.plan import Plan
+    from ci_action.core.spec import TargetResult
+    from ci_action.core.verdict import TargetVerdict, Verdict
+
+FIRST_ROWS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureView:
+    """A target that one side could not measure. ``log`` is a fenced block, or empty where it may not be shown."""
+
+    target: str
+    side: str
+    stage: str
+    kind: str
+    progress: str
+    log: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualView:
+    """An unchanged target and its numbers, by the columns of ``View.equal_columns``."""
+
+    target: str
+    numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """Everything that a report shows, in words."""
+
+    marker: str
+    headline: str
+    plain_headline: str
+    gate: GateLine
+    outdated: str
+    facts: str
+    alert: str
+    rows: tuple[RowView, ...]
+    failures: tuple[FailureView, ...]
+    sentences: tuple[str, ...]
+    plain_sentences: tuple[str, ...]
+    causes: tuple[Causes, ...]
+    equal_columns: tuple[str, ...]
+    equal: tuple[EqualView, ...]
+    steps: tuple[str, ...]
+    conditions: tuple[str, ...]
+    reproduction: str
+    hidden_rows: int = 0
+    hidden_failures: int = 0
+    hidden_equal: int = 0
+    has_logs: bool = True
+
+    @property
+    def first_rows(self) -> tuple[RowView, ...]:
+        """The rows that stand open in the comment."""
+        return self.rows[:FIRST_ROWS]
+
+    @property
+    def more_rows(self) -> tuple[RowView, ...]:
+        """The rows of the folded table."""
+        return self.rows[FIRST_ROWS:]
+
+    @property
+    def logs(self) -> tuple[FailureView, ...]:
+        """The failures whose last lines may be shown."""
+        return tuple(item for item in self.failures if item.log) if self.has_logs else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """The reports behind a verdict, by side and target."""
+
+    base: Mapping[str, TargetResult]
+    head: Mapping[str, TargetResult]
+
+    @classmethod
+    def of(cls, results: Sequence[TargetResult]) -> Results:
+        """Sort results by side."""
+        return cls(**{side: {one["id"]: one for one in results if one["side"] == side} for side in ("base", "head")})
+
+
+def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> View:
+    """Put a verdict into words."""
+    operators = uncounted_operators(verdict, results.head)
+    found = (find_causes(one, results.base.get(one.id), results.head.get(one.id)) for one in verdict.targets)
+    equal = [target for target in verdict.targets if state_of(target) is State.EQUAL]
+    columns = _columns(equal)
+    commits = plan.commits
+    marker = make_marker(
+        workflow_path=facts.workflow_path,
+        comment_id=facts.comment_id,
+        head_sha=commits.head_sha,
+        base_sha=commits.base_sha,
+        run_id=facts.run_id,
+        run_attempt=facts.run_attempt,
+    )
+    return View(
+        marker=marker.line(),
+        headline=headline(verdict, plan, code),
+        plain_headline=headline(verdict, plan, glyph=False),
+        gate=gate_line(verdict, plan),
+        outdated=outdated_line(plan, facts),
+        facts=facts_line(plan, facts),
+        alert=_alert(verdict, facts),
+        rows=tuple(differing_rows(verdict.targets)),
+        failures=tuple(view for target in verdict.targets for view in _failures(target, results, facts)),
+        sentences=tuple(sentences(verdict, plan, operators, MARKDOWN)),
+        plain_sentences=tuple(sentences(verdict, plan, operators, PLAIN)),
+        causes=tuple(cause for cause in found if cause),
+        equal_columns=tuple(map(label, columns)),
+        equal=tuple(_equal(target, columns) for target in equal),
+        steps=tuple(next_steps(verdict, plan, operators, code)),
+        conditions=tuple(conditions(plan, facts, [*results.base.values(), *results.head.values()])),
+        reproduction=reproduction(facts),
+    )
+
+
+def _columns(equal: Sequence[TargetVerdict]) -> list[str]:
+    """Give the metrics that the unchanged targets are listed with: the headline ones, and what was timed."""
+    present = {row.metric for target in equal for row in target.rows}
+    wanted = (*HEADLINE_METRICS, *(name for name, metric in METRICS.items() if name in present and _is_measured(name)))
+    return [name for name in dict.fromkeys(wanted) if name in present]
+
+
+def _is_measured(metric: str) -> bool:
+    return metric in {"latency", "throughput", "peak_memory", "process_peak_rss"}
+
+
+def _equal(target: TargetVerdict, columns: Sequence[str]) -> EqualView:
+    rows = {row.metric: row for row in target.rows}
+    cells = []
+    for name in columns:
+        row = rows.get(name)
+        timed = row is not None and row.interval is not None
+        cells.append(change(row) if row is not None and timed else units.metric(row.head if row else None))
+    return EqualView(target=target.id, numbers=tuple(cells))
+
+
+def _failures(target: TargetVerdict, results: Results, facts: Facts) -> list[FailureView]:
+    views = []
+    for item in target.failures:
+        failure = item.failure
+        other = (results.base if item.side == "head" else results.head).get(target.id)
+        report = other["report"] if other else None
+        done = failure.get("calls_done")
+        of = f" of {len(report['layers'])}" if report and report["layers"] else ""
+        lines = [*failure["frames"], f"{failure['type']}: {failure['message']}"]
+        views.append(
+            FailureView(
+                target=target.id,
+                side=item.side,
+                stage=failure["stage"],
+                kind=failure["type"],
+                progress="" if done is None else f", after {done}{of} calls",
+                log="" if facts.fork else block([part for line in lines for part in line.splitlines()][-10:]),
+            )
+        )
+    return views
+
+
+def _alert(verdict: Verdict, facts: Facts) -> str:
+    """Give the one alert that a report may have: whose code it was, else what is not claimed."""
+    if facts.fork:
+        return (
+            "> [!NOTE]\n"
+            f"> The code that produced these numbers came from the fork {code(facts.fork)} and ran without secrets or "
+            "write access. Its JSON was checked against the schema and drawn again here; "
+            "no file made by the fork is linked."
+        )
+    failed = [target for target in verdict.targets if target.failure("head")]
+    if not failed:
+        return ""
+    names = ", ".join(code(target.id) for target in failed[:3]) + (
+        f" and {len(failed) - 3} more" if len(failed) > 3 else ""
+    )
+    base = "" if any(target.failure("base") for target in failed) else _base_words(failed)
+    return f"> [!WARNING]\n> Nothing is claimed about the cost of {names} on head.{base}"
+
+
+def _base_words(failed: Sequence[TargetVerdict]) -> str:
+    """Say that base is fine, where every failed target was measured there."""
+    measured = all(any(row.base is not None for row in target.rows) for target in failed)
+    new = any(row.word is Word.NEW for target in failed for row in target.rows)
+    if not measured or new:
+        return ""
+    return " Its base measurement succeeded." if len(failed) == 1 else " Their base measurements succeeded."

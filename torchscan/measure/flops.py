@@ -44,7 +44,9 @@ def measure_flops(
 def _listed(modules: Module | list[Module] | None) -> list[Module]:
     if modules is None:
         return []
-    listed = [modules] if isinstance(modules, Module) else modules
-    if not isinstance(listed, list | tuple) or not all(isinstance(module, Module) for module in listed):
-        raise TypeError(f"modules must be a torch.nn.Module, a list of them, or None; got {modules!r:.80}")
-    return list(listed)
+    if isinstance(modules, Module):
+        return [modules]
+    given: Any = modules  # whatever a caller without a type checker passed
+    if not isinstance(given, list | tuple) or not all(isinstance(module, Module) for module in given):
+        raise TypeError(f"modules must be a torch.nn.Module, a list of them, or None; got {type(given).__name__}")
+    return list(given)

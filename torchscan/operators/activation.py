@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from torchscan.operators.call import Call, elements
 from torchscan.operators.elementwise import per_output
-from torchscan.operators.extent import Args, Kwargs, at, elements, produced
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "activation"
@@ -15,25 +15,25 @@ FAMILY = "activation"
 def _gelu(exact: int, tanh: int) -> Cost:
     """The tanh form is chosen by name and costs more arithmetic."""
 
-    def cost(args: Args, kwargs: Kwargs, output: object) -> int:
-        return (tanh if kwargs.get("approximate", "none") == "tanh" else exact) * produced(args, output)
+    def cost(call: Call) -> int:
+        return (tanh if call.kwargs.get("approximate", "none") == "tanh" else exact) * call.written
 
     return cost
 
 
-def _prelu_backward(args: Args, kwargs: Kwargs, output: object) -> int:
+def _prelu_backward(call: Call) -> int:
     """To the input: compare, multiply. To the weight: compare, multiply; its sum over the batch is an own operator."""
-    return 4 * elements(at(args, 0))
+    return 4 * elements(call.at(0))
 
 
-def _glu(args: Args, kwargs: Kwargs, output: object) -> int:
+def _glu(call: Call) -> int:
     """``a * s(b)`` per output element: s is 4 operations."""
-    return 5 * produced(args, output)
+    return 5 * call.written
 
 
-def _glu_backward(args: Args, kwargs: Kwargs, output: object) -> int:
+def _glu_backward(call: Call) -> int:
     """ga = g s; gb = ga a (1 - s): s is 4 operations, four more, per element of the half-width gradient."""
-    return 8 * elements(at(args, 0))
+    return 8 * elements(call.at(0))
 
 
 _FORMS: dict[str, tuple[int, str]] = {

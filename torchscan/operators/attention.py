@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchscan.operators.extent import Args, Kwargs, elements
+from torchscan.operators.call import Call, elements, rows_over, sizes
 from torchscan.operators.formula import Formula, Row
 
 FAMILY = "attention"
@@ -19,26 +19,26 @@ def forward_macs(query: Any, key: Any, value: Any) -> int:
 
     Grouped-query attention repeats keys and values over the query's heads, so only the query's head count matters.
     """
-    source, width = key.shape[-2], value.shape[-1]
-    rows = query.numel() // max(query.shape[-1], 1)
-    return source * (query.numel() + rows * width)
+    source, width = sizes(key)[-2], sizes(value)[-1]
+    rows = rows_over(query)
+    return source * (elements(query) + rows * width)
 
 
 def backward_macs(query: Any, key: Any, value: Any) -> int:
     """Five products: scores again, gradients of query and key (width D) and of probabilities and values (width D_v)."""
-    source, width = key.shape[-2], value.shape[-1]
-    rows = query.numel() // max(query.shape[-1], 1)
-    return source * (3 * query.numel() + 2 * rows * width)
+    source, width = sizes(key)[-2], sizes(value)[-1]
+    rows = rows_over(query)
+    return source * (3 * elements(query) + 2 * rows * width)
 
 
-def _forward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _forward(call: Call) -> int:
     """``op(query, key, value, ...)``."""
-    return 2 * forward_macs(*args[:3])
+    return 2 * forward_macs(*call.args[:3])
 
 
-def _backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _backward(call: Call) -> int:
     """``op(gradient, query, key, value, ...)``."""
-    return 2 * backward_macs(*args[1:4])
+    return 2 * backward_macs(*call.args[1:4])
 
 
 _KERNELS = (
@@ -50,21 +50,21 @@ _KERNELS = (
 )
 
 
-def _native_heads(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _native_heads(call: Call) -> int:
     """Input projection, attention and output projection of ``_native_multi_head_attention``."""
-    return 2 * native_heads_macs(args)
+    return 2 * native_heads_macs(call.args)
 
 
-def native_heads_macs(args: Args) -> int:
+def native_heads_macs(args: tuple[Any, ...]) -> int:
     """``(query, key, value, embed_dim, heads, qkv_weight, qkv_bias, proj_weight, ...)``, batch first.
 
     Projections: E per element of query, key, value. Scores and values: every query row meets S keys of width E, twice.
     Output projection: E per element of the query's rows.
     """
-    query, key, value, width = args[0], args[1], args[2], args[3]
-    rows = query.numel() // max(query.shape[-1], 1)
-    projections = width * (query.numel() + elements(key) + elements(value))
-    return projections + 2 * rows * key.shape[-2] * width + rows * width * width
+    query, key, value, width = *args[:3], int(args[3])
+    rows = rows_over(query)
+    projections = width * (elements(query) + elements(key) + elements(value))
+    return projections + 2 * rows * sizes(key)[-2] * width + rows * width * width
 
 
 ROWS: dict[str, Row] = {

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from torch import Tensor
 
-from torchscan.operators.extent import Args, Kwargs
+from torchscan.operators.call import Call, elements, sizes
 from torchscan.operators.formula import Formula, Row
 
 FAMILY = "convolution"
@@ -18,59 +17,59 @@ def _macs(positions: int, weight: Tensor) -> int:
 
     Each position of each sample uses every weight element exactly once, groups included.
     """
-    return positions * weight.numel()
+    return positions * elements(weight)
 
 
 def _positions(tensor: Tensor, weight: Tensor) -> int:
     """Samples times spatial positions; an input without a batch axis is one sample."""
     spatial = weight.dim() - 2
-    shape = tensor.shape
+    shape = sizes(tensor)
     batch = shape[0] if tensor.dim() == weight.dim() else 1
     return batch * prod(shape[len(shape) - spatial :])
 
 
-def _convolution(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _convolution(call: Call) -> int:
     """``convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)``."""
-    weight = args[1]
-    return 2 * _macs(_positions(args[0] if args[6] else output, weight), weight)
+    weight = call.args[1]
+    return 2 * _macs(_positions(call.args[0] if call.args[6] else call.output, weight), weight)
 
 
-def _plain(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _plain(call: Call) -> int:
     """A kernel that cannot be transposed: ``op(input, weight, ...)``."""
-    return 2 * _macs(_positions(output, args[1]), args[1])
+    return 2 * _macs(_positions(call.output, call.args[1]), call.args[1])
 
 
-def _transposed(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _transposed(call: Call) -> int:
     """``slow_conv_transpose2d(input, weight, ...)`` and its kin."""
-    return 2 * _macs(_positions(args[0], args[1]), args[1])
+    return 2 * _macs(_positions(call.args[0], call.args[1]), call.args[1])
 
 
-def _backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _backward(call: Call) -> int:
     """The input's gradient and the weight's each reuse every product of the forward once.
 
     d/dx and d/dw of ``x * w`` are one product each, so both cost what the forward cost, groups included. PyTorch's
     formula leaves the groups out of the weight's share (pytorch#183405): Conv2d(8, 8, 3, groups=8) on 1x8x6x6 is
     2 * 16 * 72 = 2,304 for each of forward, input and weight: 6,912, where that formula gives 23,040.
     """
-    gradient, source, weight = args[0], args[1], args[2]
-    transposed, mask = args[7], args[10]
+    gradient, source, weight = call.args[0], call.args[1], call.args[2]
+    transposed, mask = call.args[7], call.args[10]
     forward = 2 * _macs(_positions(source if transposed else gradient, weight), weight)
     return (bool(mask[0]) + bool(mask[1])) * forward
 
 
-def _unfolded_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _unfolded_backward(call: Call) -> int:
     """``_slow_conv2d_backward(gradient, input, weight, ..., mask)``; the form that writes given tensors wants all."""
-    mask = args[-1] if isinstance(args[-1][0], bool) else (True, True)
-    return (bool(mask[0]) + bool(mask[1])) * 2 * _macs(_positions(args[0], args[2]), args[2])
+    mask = call.args[-1] if isinstance(call.args[-1][0], bool) else (True, True)
+    return (bool(mask[0]) + bool(mask[1])) * 2 * _macs(_positions(call.args[0], call.args[2]), call.args[2])
 
 
 _TEXT = "2 output positions x weight elements; bias omitted"
 _PLAIN = (
-    "_slow_conv2d_forward conv_depthwise3d _conv_depthwise2d slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d "
-    "mkldnn_convolution cudnn_convolution_relu cudnn_convolution_add_relu _nnpack_spatial_convolution "
-    "miopen_convolution miopen_depthwise_convolution cudnn_convolution "
-    "thnn_conv2d _mps_convolution"
-)
+    "_slow_conv2d_forward", "thnn_conv2d", "slow_conv3d_forward", "slow_conv_dilated2d", "slow_conv_dilated3d",
+    "conv_depthwise3d", "_conv_depthwise2d", "mkldnn_convolution", "_nnpack_spatial_convolution", "_mps_convolution",
+    "cudnn_convolution", "cudnn_convolution_relu", "cudnn_convolution_add_relu",
+    "miopen_convolution", "miopen_depthwise_convolution",
+)  # fmt: skip
 
 ROWS: dict[str, Row] = {
     **{
@@ -79,7 +78,7 @@ ROWS: dict[str, Row] = {
         )
         for name in ("convolution", "_convolution", "convolution_overrideable")
     },
-    **{f"aten.{name}": Formula(FAMILY, _TEXT, _plain, is_product=True) for name in _PLAIN.split()},
+    **{f"aten.{name}": Formula(FAMILY, _TEXT, _plain, is_product=True) for name in _PLAIN},
     **{
         f"aten.{name}": Formula(FAMILY, "2 input positions x weight elements", _transposed, is_product=True)
         for name in (

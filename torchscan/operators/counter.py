@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from torchscan.operators.call import Call
 from torchscan.operators.custom import check_custom_mapping
 from torchscan.operators.entry import Entry
 from torchscan.operators.native import native_registry
@@ -22,7 +23,7 @@ Formulas = Literal["native", "extended"]
 FORMULAS = ("native", "extended")
 
 
-class OperatorCounter(TorchDispatchMode):
+class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch does not annotate its hook
     """Count FLOPs and multiply-accumulates of every operator dispatched while active. Memory grows with distinct
     operators, never with calls.
 
@@ -48,7 +49,7 @@ class OperatorCounter(TorchDispatchMode):
     ) -> None:
         if formulas not in FORMULAS:
             raise ValueError(f"formulas accepts {', '.join(map(repr, FORMULAS))}; got {formulas!r}")
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # torch does not annotate it
         self.formulas = formulas
         self.current = Tally()
         self.is_suspended = False
@@ -75,7 +76,7 @@ class OperatorCounter(TorchDispatchMode):
         output = func(*args, **kwargs) if kwargs else func(*args)
         entry.calls += 1
         if not entry.is_free:
-            flops = entry.count(args, kwargs or {}, output, types, self.current, self.past)
+            flops = entry.count(Call(args, kwargs or {}, output), types, self.current, self.past)
             if self.listener is not None and flops:
                 self.listener(entry.name, flops)
         elif entry.moves:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from torch.utils._pytree import tree_map
 
+from torchscan.operators.call import Call
 from torchscan.operators.formula import Cost, Count
 
 
@@ -54,13 +55,13 @@ def by_shape(formula: Callable[..., Count]) -> Cost:
     """Adapt a formula ``f(*shapes, out_shape=..., **kwargs)``; one marked ``_get_raw`` receives the tensors."""
     if getattr(formula, "_get_raw", False):
 
-        def raw(args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any) -> Count:
-            return checked(formula(*args, out_val=output, **kwargs))
+        def raw(call: Call) -> Count:
+            return checked(formula(*call.args, out_val=call.output, **call.kwargs))
 
         return raw
 
-    def shaped(args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any) -> Count:
-        shapes, named, out_shape = tree_map(_shape, (args, dict(kwargs), output))
+    def shaped(call: Call) -> Count:
+        shapes, named, out_shape = tree_map(_shape, (call.args, dict(call.kwargs), call.output))
         return checked(formula(*shapes, out_shape=out_shape, **named))
 
     return shaped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torchscan.operators.extent import Args, Kwargs, elements, named, produced
+from torchscan.operators.call import Call, elements
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "elementwise"
@@ -13,28 +13,28 @@ FAMILY = "elementwise"
 def per_output(operations: int) -> Cost:
     """Count ``operations`` per element written."""
 
-    def cost(args: Args, kwargs: Kwargs, output: object) -> int:  # noqa: ARG001 # the contract of every cost
-        return operations * produced(args, output)
+    def cost(call: Call) -> int:
+        return operations * call.written
 
     return cost
 
 
-def _scaled_sum(args: Args, kwargs: Kwargs, output: object) -> int:
+def _scaled_sum(call: Call) -> int:
     """Add, and multiply first when ``alpha`` is not 1; the list form holds it by position or by name too."""
-    alpha = named(args, kwargs, 2, "alpha", 1)
-    return (1 + (alpha != 1)) * produced(args, output)
+    alpha = call.named(2, "alpha", 1)
+    return (1 if alpha == 1 else 2) * call.written
 
 
-def _ternary(args: Args, kwargs: Kwargs, output: object) -> int:
+def _ternary(call: Call) -> int:
     """``self + value * a * b``: two operations, and a third when ``value`` is not 1."""
-    value = named(args, kwargs, 3, "value", 1)
-    return (2 + (value != 1)) * produced(args, output)
+    value = call.named(3, "value", 1)
+    return (2 if isinstance(value, int | float) and value == 1 else 3) * call.written
 
 
-def _clamp(args: Args, kwargs: Kwargs, output: object) -> int:
+def _clamp(call: Call) -> int:
     """One comparison per bound that is given."""
-    bounds = [named(args, kwargs, 1, "min"), named(args, kwargs, 2, "max")]
-    return sum(bound is not None for bound in bounds) * produced(args, output)
+    bounds = [call.named(1, "min"), call.named(2, "max")]
+    return sum(bound is not None for bound in bounds) * call.written
 
 
 def _rows(names: str, cost: Cost, text: str, *, complex_flops: int | None = None) -> dict[str, Row]:
@@ -46,8 +46,8 @@ def _counted(names: str, operations: int, text: str, *, complex_flops: int | Non
 
 
 def _per_input(names: Iterable[str], text: str) -> dict[str, Row]:
-    def cost(args: Args, kwargs: Kwargs, output: object) -> int:  # noqa: ARG001
-        return elements(args[0])
+    def cost(call: Call) -> int:
+        return elements(call.args[0])
 
     return {f"aten.{name}": Formula(FAMILY, text, cost) for name in names}
 

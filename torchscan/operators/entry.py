@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from torchscan.operators.call import Call
 from torchscan.operators.formula import Cost, Count, Formula
 from torchscan.operators.nested import dense_arguments
 from torchscan.operators.tally import Tally
@@ -37,8 +38,8 @@ class Entry:
     """
 
     __slots__ = (
-        "calls", "cost", "flops", "free_reason", "has_known_macs", "hides_products", "integer_calls", "is_callers", "is_free",
-        "is_native_product", "macs", "makes_complex", "moves", "name", "problems", "row", "run",
+        "calls", "cost", "flops", "free_reason", "has_known_macs", "hides_products", "integer_calls", "is_callers",
+        "is_free", "is_native_product", "macs", "makes_complex", "moves", "name", "problems", "row", "run",
     )  # fmt: skip
 
     def __init__(
@@ -73,77 +74,69 @@ class Entry:
         self.hides_products = False
         self.problems: dict[tuple[DiagnosticCode, str], int] = {}
 
-    def count(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any, types: Any, tally: Tally, past: Provenance
-    ) -> Count:
+    def count(self, call: Call, types: Any, tally: Tally, past: Provenance) -> Count:
         """Add one call to this record and to ``tally``; give its FLOPs. A formula's fault becomes a problem here."""
         row = self.row
         if self.is_callers:
-            return self._add(args, kwargs, output, tally)
-        kind = kind_of(args)
-        if kwargs:
-            kind = max(kind, kind_of(kwargs.values()))
+            return self._add(call, tally)
+        kind = kind_of(call.args)
+        if call.kwargs:
+            kind = max(kind, kind_of(call.kwargs.values()))
         if types and any(map(is_opaque_type, types)):
             kind = OPAQUE
         # True division of integers is real arithmetic, so the output decides as well.
-        if kind == INTEGER and row is not None and not row.is_product and kind_of((output,)) == INTEGER:
+        if kind == INTEGER and row is not None and not row.is_product and kind_of((call.output,)) == INTEGER:
             self.integer_calls += 1
             return 0
         if kind < COMPLEX:
-            return self._add(args, kwargs, output, tally)
+            return self._add(call, tally)
         if kind == COMPLEX:
-            return self._add_complex(args, kwargs, output, tally, past)
-        dense = dense_arguments(self.name, args, past)
+            return self._add_complex(call, tally, past)
+        dense = dense_arguments(self.name, call.args, past)
         if dense is not None:
-            return self._add(dense, kwargs, dense[0], tally)
+            return self._add(Call(dense, call.kwargs, dense[0]), tally)
         self._miss(tally, "unsupported_operator_formula", _UNUSUAL[OPAQUE], hides_products=True)
         return 0
 
-    def _add(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any, tally: Tally, scale: int = 1
-    ) -> Count:
-        cost, flops = self.cost, 0
+    def _add(self, call: Call, tally: Tally, scale: int = 1) -> Count:
+        cost = self.cost
+        flops: Count = 0
         if cost is None:
             self._miss(tally, "uncounted_operator", NO_FORMULA, hides_products=not self.has_known_macs)
         try:
             if cost is not None:
-                flops = scale * cost(args, kwargs, output)
+                flops = scale * cost(call)
                 self.flops += flops
                 tally.flops += flops
-            self._add_macs(scale, flops, args, kwargs, output, tally)
+            self._add_macs(call, tally, flops, scale)
         except Exception as fault:  # noqa: BLE001 # a formula, the caller's included, must not end the user's run
             self._miss(tally, "unsupported_operator_formula", _words(fault), hides_products=True)
         return flops
 
-    def _add_macs(
-        self, scale: int, flops: Count, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any, tally: Tally
-    ) -> None:
+    def _add_macs(self, call: Call, tally: Tally, flops: Count, scale: int) -> None:
         row = self.row
         if row is None:
-            if self.is_native_product:
-                macs = flops // 2
-            else:
+            if not self.is_native_product:
                 self._hide(tally, not self.has_known_macs)
                 return
+            macs = flops // 2
         elif row.is_product:
-            macs = (flops if self.cost is row.flops else scale * row.flops(args, kwargs, output)) // 2
+            macs = (flops if self.cost is row.flops else scale * row.flops(call)) // 2
         elif row.macs is not None:
-            macs = scale * row.macs(args, kwargs, output)
+            macs = scale * row.macs(call)
         else:
             return
         self.macs += macs
         tally.macs += macs
 
-    def _add_complex(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any, tally: Tally, past: Provenance
-    ) -> Count:
+    def _add_complex(self, call: Call, tally: Tally, past: Provenance) -> Count:
         """Complex tensors made during the run count as real arithmetic; those that the caller supplied are a gap."""
         row = self.row
         scale = 0 if row is None else 1 if row.is_complex_exact else row.complex_flops or 0
-        if scale and past.is_made_here((args, tuple(kwargs.values()))):
-            past.note_complex((), output)
-            return self._add(args, kwargs, output, tally, scale)
-        flops = self._add(args, kwargs, output, tally)
+        if scale and past.is_made_here((call.args, tuple(call.kwargs.values()))):
+            past.note_complex((), call.output)
+            return self._add(call, tally, scale)
+        flops = self._add(call, tally)
         hides = row is None or row.is_product or row.macs is not None
         self._miss(tally, "incomplete_operator_formula", _UNUSUAL[COMPLEX], hides_products=hides)
         return flops

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+from torchscan.operators.call import Call
 
 Count = int | float
-Cost = Callable[[tuple[Any, ...], Mapping[str, Any], Any], Count]
-"""``cost(args, kwargs, output)``: the operator's own positional arguments (trailing defaults dropped), its keyword
-arguments, and what it returned."""
+Cost = Callable[[Call], Count]
+"""FLOPs (or multiply-accumulates) of one dispatched call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample
 max_unpool3d to_dense _to_dense to_sparse _to_sparse to_mkldnn mkldnn_reorder_conv2d_weight
 mkldnn_reorder_conv3d_weight mkldnn_reorder_linear_weight _pack_padded_sequence _pack_padded_sequence_backward
 _pad_packed_sequence to_padded_tensor _nested_from_padded _nested_tensor_from_mask _nested_tensor_from_tensor_list
-_copy_from _copy_from_and_resize split_with_sizes_copy combinations cartesian_prod index_select_backward value_selecting_reduction_backward
+_copy_from _copy_from_and_resize split_with_sizes_copy combinations cartesian_prod
+index_select_backward value_selecting_reduction_backward
 _foreach_copy _foreach_clone_backup _chunk_cat _unsafe_index _unsafe_masked_index
 """
 _FILLS = """
@@ -42,7 +43,10 @@ _ORDER = """
 sort argsort msort topk kthvalue median nanmedian mode unique_consecutive _unique _unique2 unique_dim nonzero
 nonzero_static argwhere histc _histogramdd_bin_edges
 """
-_READS = "_local_scalar_dense item _assert_async _assert_scalar _functional_assert_async _assert_tensor_metadata sym_constrain_range sym_constrain_range_for_size"
+_READS = """
+_local_scalar_dense item _assert_async _assert_scalar _functional_assert_async _assert_tensor_metadata
+sym_constrain_range sym_constrain_range_for_size
+"""
 _METADATA = """
 size stride storage_offset numel dim sym_size sym_stride sym_storage_offset sym_numel is_contiguous
 sym_is_contiguous is_strides_like_format is_non_overlapping_and_dense is_pinned _pin_memory pin_memory record_stream

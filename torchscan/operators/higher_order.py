@@ -14,7 +14,7 @@ from torchscan.operators.native import native_cost
 
 def higher_order_entry(func: HigherOrderOperator, registry: Mapping[Any, Any]) -> Entry:
     """Describe a higher-order operator: PyTorch's formula when it has one (flex attention), else its own pieces."""
-    name = f"higher_order.{func.name()}"
+    name = f"higher_order.{func}"
     formula = registry.get(func)
     if formula is not None:
         return Entry(name, cost=native_cost(formula), is_native_product=True)
@@ -23,7 +23,7 @@ def higher_order_entry(func: HigherOrderOperator, registry: Mapping[Any, Any]) -
     return Entry(name)
 
 
-def _run_pieces(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _run_pieces(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG001 # the contract of every run
     """Run the eager implementation with the counter active, so that only executed work counts."""
     with counter:
         return func.py_kernels[DispatchKey.CompositeExplicitAutograd](*args, **kwargs)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
-from torchscan.operators.extent import Args, Kwargs, at, elements, is_tensor, named
+import torch
+from torch import Tensor
+
+from torchscan.operators.call import Call, elements, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "accumulation by index"
@@ -15,65 +19,63 @@ _SUM, _MEAN = 0, 1  # modes of an embedding bag; the third is max
 def _each(index: int) -> Cost:
     """One add for each element of one argument."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return elements(at(args, index))
+    def cost(call: Call) -> int:
+        return elements(call.at(index))
 
     return cost
 
 
-def _index_add(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _index_add(call: Call) -> int:
     """``(self, dim, index, source, alpha=1)``: add, and multiply first when alpha is not 1."""
-    return (1 + (kwargs.get("alpha", 1) != 1)) * elements(args[3])
+    return (2 if call.kwargs.get("alpha", 1) != 1 else 1) * elements(call.args[3])
 
 
-def _index_put(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _index_put(call: Call) -> int:
     """``(self, indices, values, accumulate)``: a plain store moves values; accumulating adds each indexed element."""
-    if not named(args, kwargs, 3, "accumulate", False):
+    if not call.named(3, "accumulate", False):
         return 0
-    return _indexed_elements(args[0], args[1]) if args[2].dim() else elements(args[1])
+    return max(elements(call.args[2]), _indexed_elements(call.args[0], call.args[1]))
 
 
 def _indexed_elements(target: Any, indices: Any) -> int:
-    """Elements that advanced indexing selects: broadcast index positions times the axes left whole."""
-    given = [index for index in indices if is_tensor(index)]
-    whole = target.numel()
-    positions = 1
-    for index in given:
-        positions = max(positions, elements(index))
-    for axis, index in enumerate(indices):
-        if is_tensor(index):
-            whole //= max(target.shape[axis], 1)
-    return positions * whole
+    """Elements that integer indices select: their broadcast positions times the axes left whole. A boolean mask selects
+    a number that only its values know; the values stored then tell it."""
+    given = [(axis, index) for axis, index in enumerate(indices) if isinstance(index, Tensor)]
+    if any(index.dtype in (torch.bool, torch.uint8) for _, index in given):
+        return 0
+    positions = prod(torch.broadcast_shapes(*(index.shape for _, index in given)))  # type: ignore[no-untyped-call] # torch's
+    indexed = {axis for axis, _ in given}
+    return positions * prod(size for axis, size in enumerate(sizes(target)) if axis not in indexed)
 
 
-def _scatter(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _scatter(call: Call) -> int:
     """``(self, dim, index, src or value)`` stores; with ``reduce`` it adds or multiplies each value."""
-    return elements(args[2]) if "reduce" in kwargs else 0
+    return elements(call.args[2]) if "reduce" in call.kwargs else 0
 
 
-def _scatter_reduce(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _scatter_reduce(call: Call) -> int:
     """``(self, dim, index, src, reduce)``: one operation per value; a mean divides every result once."""
-    mean = elements(output) if args[4] == "mean" else 0
-    return elements(args[2]) + mean
+    mean = elements(call.output) if call.args[4] == "mean" else 0
+    return elements(call.args[2]) + mean
 
 
-def _index_reduce(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _index_reduce(call: Call) -> int:
     """``(self, dim, index, source, reduce)``."""
-    mean = elements(output) if args[4] == "mean" else 0
-    return elements(args[3]) + mean
+    mean = elements(call.output) if call.args[4] == "mean" else 0
+    return elements(call.args[3]) + mean
 
 
-def _embedding_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _embedding_backward(call: Call) -> int:
     """``(gradient, indices, rows, padding, scale_by_frequency)``: add every row; scaling divides it first."""
-    return (1 + bool(at(args, 4, False))) * elements(args[0])
+    return (1 + bool(call.at(4, False))) * elements(call.args[0])
 
 
-def _bag(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _bag(call: Call) -> int:
     """``(weight, indices, offsets, scale, mode, sparse, sample_weights, ...)``: every gathered row is added (or
     compared) once; weights multiply it first; a mean divides every bag."""
-    gathered = elements(args[1]) * args[0].shape[-1]
-    weighted = gathered if is_tensor(named(args, kwargs, 6, "per_sample_weights")) else 0
-    mean = elements(output[0]) if at(args, 4, _SUM) == _MEAN else 0
+    gathered = elements(call.args[1]) * sizes(call.args[0])[-1]
+    weighted = gathered if call.has(6, "per_sample_weights") else 0
+    mean = elements(call.values) if call.at(4, _SUM) == _MEAN else 0
     return gathered + weighted + mean
 
 
@@ -81,19 +83,19 @@ def _bag_backward(mode: int, weights: int) -> Cost:
     """Each gathered row receives its bag's gradient: an add, a product with its weight, a division for a mean. Max
     routes one gradient per bag."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        width = args[0].shape[-1]
-        if args[mode] not in (_SUM, _MEAN):
-            return elements(args[0])
-        extra = is_tensor(at(args, weights)) + (args[mode] == _MEAN)
-        return (1 + extra) * elements(args[1]) * width
+    def cost(call: Call) -> int:
+        width = sizes(call.args[0])[-1]
+        if call.args[mode] not in (_SUM, _MEAN):
+            return elements(call.args[0])
+        is_mean = bool(call.args[mode] == _MEAN)
+        return (1 + call.has(weights) + is_mean) * elements(call.args[1]) * width
 
     return cost
 
 
-def _sample_weights_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _sample_weights_backward(call: Call) -> int:
     """A dot product of each gathered row with its bag's gradient: 2 D."""
-    return 2 * elements(args[2]) * args[0].shape[-1]
+    return 2 * elements(call.args[2]) * sizes(call.args[0])[-1]
 
 
 def _row(text: str, cost: Cost) -> Formula:
@@ -106,7 +108,7 @@ ROWS: dict[str, Row] = {
     "aten.index_put": _row("0; accumulating 1 per value", _index_put),
     "aten._index_put_impl": _row("0; accumulating 1 per value", _index_put),
     "aten._unsafe_index_put": _row("0; accumulating 1 per value", _index_put),
-    "aten.put": _row("0; accumulating 1 per value", lambda args, kwargs, output: bool(at(args, 3)) * elements(args[1])),
+    "aten.put": _row("0; accumulating 1 per value", lambda call: bool(call.at(3)) * elements(call.args[1])),
     "aten.scatter": _row("0; with a reduction 1 per value", _scatter),
     "aten.scatter_reduce": _row("1 per value; mean + 1 per result", _scatter_reduce),
     "aten.index_reduce": _row("1 per value; mean + 1 per result", _index_reduce),
@@ -123,12 +125,12 @@ ROWS: dict[str, Row] = {
     # The border's gradients fold back onto the inside.
     **{
         f"aten.{kind}_pad{axes}d_backward": _row(
-            "1 per folded element", lambda args, kwargs, output: elements(args[0]) - elements(output)
+            "1 per folded element", lambda call: elements(call.args[0]) - elements(call.output)
         )
         for kind in ("reflection", "replication")
         for axes in (1, 2, 3)
     },
     "aten.embedding_renorm": _row(
-        "3 per selected element", lambda args, kwargs, output: 3 * elements(args[1]) * args[0].shape[-1]
+        "3 per selected element", lambda call: 3 * elements(call.args[1]) * sizes(call.args[0])[-1]
     ),
 }

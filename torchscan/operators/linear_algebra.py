@@ -6,72 +6,72 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchscan.operators.extent import Args, Kwargs
+from torchscan.operators.call import Call, elements, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "linear algebra"
 
 
 def _batch(matrix: Any) -> int:
-    return int(matrix.numel() // max(matrix.shape[-1] * matrix.shape[-2], 1))
+    return int(elements(matrix) // max(sizes(matrix)[-1] * sizes(matrix)[-2], 1))
 
 
 def _factor(numerator: int, denominator: int, *, per_diagonal: int = 0) -> Cost:
     """``numerator / denominator`` n^3 for each matrix, rounded; and operations over the diagonal."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        size = args[0].shape[-1]
-        return _batch(args[0]) * (round(numerator * size**3 / denominator) + per_diagonal * size)
+    def cost(call: Call) -> int:
+        size = sizes(call.args[0])[-1]
+        return _batch(call.args[0]) * (round(numerator * size**3 / denominator) + per_diagonal * size)
 
     return cost
 
 
 def _columns(values: Any, order: int) -> int:
     """Right-hand sides of one system: a vector is one, a matrix its elements over the order."""
-    return int(values.numel() // max(order, 1))
+    return int(elements(values) // max(order, 1))
 
 
-def _triangular(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _triangular(call: Call) -> int:
     """Substitution: n^2 for each right-hand side."""
-    order = args[0].shape[-1]
-    return order * order * _columns(output, order)
+    order = sizes(call.args[0])[-1]
+    return order * order * _columns(call.output, order)
 
 
 def _twice_triangular(matrix: int) -> Cost:
     """Forward and back substitution: 2 n^2 for each right-hand side."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        order = args[matrix].shape[-1]
-        return 2 * order * order * _columns(output, order)
+    def cost(call: Call) -> int:
+        order = sizes(call.args[matrix])[-1]
+        return 2 * order * order * _columns(call.output, order)
 
     return cost
 
 
-def _solve(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _solve(call: Call) -> int:
     """LU, then two substitutions: 2/3 n^3 + 2 n^2 for each right-hand side."""
-    order = args[0].shape[-1]
-    return _batch(args[0]) * round(2 * order**3 / 3) + 2 * order * order * _columns(output[0], order)
+    order = sizes(call.args[0])[-1]
+    return _batch(call.args[0]) * round(2 * order**3 / 3) + 2 * order * order * _columns(call.values, order)
 
 
-def _rectangular_lu(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _rectangular_lu(call: Call) -> int:
     """m by n, k = min: sum over pivots of 2 (m - i)(n - i): m n k - (m + n) k^2 / 2 + k^3 / 3, doubled."""
-    rows, columns = args[0].shape[-2:]
+    rows, columns = sizes(call.args[0])[-2:]
     rank = min(rows, columns)
-    return _batch(args[0]) * round(2 * (rows * columns * rank - (rows + columns) * rank**2 / 2 + rank**3 / 3))
+    return _batch(call.args[0]) * round(2 * (rows * columns * rank - (rows + columns) * rank**2 / 2 + rank**3 / 3))
 
 
-def _qr(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _qr(call: Call) -> int:
     """Householder, k = min(m, n): the factor 2 m n k - (m + n) k^2 + 2/3 k^3, doubled; forming Q as much again."""
-    rows, columns = args[0].shape[-2:]
+    rows, columns = sizes(call.args[0])[-2:]
     rank = min(rows, columns)
     factor = round(2 * (2 * rows * columns * rank - (rows + columns) * rank**2 + 2 * rank**3 / 3))
-    mode = args[1] if len(args) > 1 else "reduced"
-    return _batch(args[0]) * factor * (1 if mode == "r" else 2)
+    mode = call.at(1, "reduced")
+    return _batch(call.args[0]) * factor * (1 if mode == "r" else 2)
 
 
-def _cross(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _cross(call: Call) -> int:
     """Two products and a subtraction for each component."""
-    return int(3 * output.numel())
+    return int(3 * elements(call.output))
 
 
 def _row(text: str, cost: Cost) -> Formula:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchscan.operators.extent import Args, Kwargs, at, elements, is_tensor, named
+from torch import Tensor
+
+from torchscan.operators.call import Call, elements
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "losses"
@@ -20,10 +22,10 @@ def reduced(count: int, reduction: int) -> int:
 def _pointwise(operations: int, place: int, weights: tuple[int, ...] = ()) -> Cost:
     """``operations`` per element, one product more for each weight tensor given."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        count = elements(args[0])
-        given = sum(is_tensor(at(args, index)) for index in weights)
-        return (operations + given) * count + reduced(count, named(args, kwargs, place, "reduction", _MEAN))
+    def cost(call: Call) -> int:
+        count = elements(call.args[0])
+        given = sum(call.has(index) for index in weights)
+        return (operations + given) * count + reduced(count, call.named(place, "reduction", _MEAN))
 
     return cost
 
@@ -31,50 +33,50 @@ def _pointwise(operations: int, place: int, weights: tuple[int, ...] = ()) -> Co
 def _backward(operations: int, place: int, weights: tuple[int, ...] = ()) -> Cost:
     """``operations`` per element of the input's gradient; a mean scales it once more."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        count = elements(args[1])
-        given = sum(is_tensor(at(args, index)) for index in weights)
-        is_mean = named(args, kwargs, place, "reduction", _MEAN) == _MEAN
+    def cost(call: Call) -> int:
+        count = elements(call.args[1])
+        given = sum(call.has(index) for index in weights)
+        is_mean = bool(call.named(place, "reduction", _MEAN) == _MEAN)
         return (operations + given + is_mean) * count
 
     return cost
 
 
-def _negative_log(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _negative_log(call: Call) -> int:
     """``(log_probabilities, target, weight, reduction, ignore)``: negate each picked value, weigh it; a weighted mean
     also adds the weights up."""
-    count = elements(args[1])
-    weighted = is_tensor(at(args, 2))
-    reduction = at(args, 3, _MEAN)
+    count = elements(call.args[1])
+    weighted = call.has(2)
+    reduction = call.integer(3, _MEAN)
     total = max(count - 1, 0) if weighted and reduction == _MEAN else 0
     return (1 + weighted) * count + reduced(count, reduction) + total
 
 
-def _negative_log_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _negative_log_backward(call: Call) -> int:
     """``(gradient, input, target, weight, reduction, ...)``: one negated value per target; weigh, divide for a mean."""
-    return (1 + is_tensor(at(args, 3)) + (at(args, 4, _MEAN) == _MEAN)) * elements(args[2])
+    return (1 + call.has(3) + (call.integer(4, _MEAN) == _MEAN)) * elements(call.args[2])
 
 
 def _margins(place: int) -> Cost:
     """Every class against the target's: subtract, add the margin, compare, add; a square and a weight more."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        count = elements(args[0])
-        samples = elements(args[1])
-        return 4 * count + reduced(samples, named(args, kwargs, place, "reduction", _MEAN))
+    def cost(call: Call) -> int:
+        count = elements(call.args[0])
+        samples = elements(call.args[1])
+        return 4 * count + reduced(samples, call.named(place, "reduction", _MEAN))
 
     return cost
 
 
-def _multi_margin(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _multi_margin(call: Call) -> int:
     """``(input, target, p, margin, weight, reduction)``."""
-    extra = (at(args, 2, 1) == 2) + is_tensor(at(args, 4))
-    samples = elements(args[1])
-    return (4 + extra) * elements(args[0]) + reduced(samples, at(args, 5, _MEAN))
+    extra = (call.integer(2, 1) == 2) + call.has(4)
+    samples = elements(call.args[1])
+    return (4 + extra) * elements(call.args[0]) + reduced(samples, call.at(5, _MEAN))
 
 
 def _lengths(value: Any) -> list[int]:
-    return value.tolist() if is_tensor(value) else list(value)
+    return value.tolist() if isinstance(value, Tensor) else list(value)
 
 
 # One cell of the lattice: log-sum-exp of three (two comparisons, three subtractions, three exponentials, two adds, a
@@ -86,15 +88,15 @@ def _ctc_cells(inputs: Any, targets: Any) -> int:
     return sum(steps * (2 * labels + 1) for steps, labels in zip(_lengths(inputs), _lengths(targets), strict=True))
 
 
-def _ctc(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _ctc(call: Call) -> int:
     """``(log_probs, targets, input_lengths, target_lengths, ...)``: T (2L + 1) cells for each sequence."""
-    return _CTC_CELL * _ctc_cells(args[2], args[3])
+    return _CTC_CELL * _ctc_cells(call.args[2], call.args[3])
 
 
-def _ctc_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _ctc_backward(call: Call) -> int:
     """``(gradient, log_probs, targets, input_lengths, target_lengths, ...)``: the backward lattice, the sum of both for
     each cell (6: log-add of two), and exponential, subtract, scale for each input value."""
-    return (_CTC_CELL + 6) * _ctc_cells(args[3], args[4]) + 4 * elements(args[1])
+    return (_CTC_CELL + 6) * _ctc_cells(call.args[3], call.args[4]) + 4 * elements(call.args[1])
 
 
 def _row(text: str, cost: Cost) -> Formula:

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from torchscan.operators.call import Call
 from torchscan.operators.custom import by_shape
 from torchscan.operators.formula import Cost, Count
 
@@ -30,8 +31,8 @@ def native_cost(formula: Any) -> Cost:
     if not _takes_tensors():
         return by_shape(formula)
 
-    def cost(args: tuple[Any, ...], kwargs: Mapping[str, Any], output: Any) -> Count:
-        count: Count = formula(*args, **kwargs, out_val=output)
+    def cost(call: Call) -> Count:
+        count: Count = formula(*call.args, **call.kwargs, out_val=call.output)
         return count
 
     return cost

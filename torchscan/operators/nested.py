@@ -1,4 +1,4 @@
-"""Nested tensors that PyTorch makes on the way: an evaluation encoder packs a padded batch, and is counted as padded."""
+"""Nested tensors that PyTorch makes on the way: an evaluation encoder packs a padded batch, which counts as padded."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def dense_arguments(name: str, args: tuple[Any, ...], past: Provenance) -> tuple
             shape = past.dense_shape(value)
             if shape is None:
                 return None
-            value = torch.empty(shape, dtype=value.dtype, device="meta")
-        dense.append(value)
+            dense.append(torch.empty(shape, dtype=value.dtype, device="meta"))
+        else:
+            dense.append(value)
     return tuple(dense)
 
 

@@ -2,56 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torchscan.operators import elementwise, reduction
-from torchscan.operators.extent import Args, Kwargs, elements, is_tensor
+from torchscan.operators import activation, elementwise, reduction
+from torchscan.operators.call import Call, elements
 from torchscan.operators.formula import Formula, Row
 
 FAMILY = "optimizers"
 
 
-def _common(kwargs: Kwargs) -> int:
+def _on(call: Call, option: str) -> bool:
+    """Say whether an option is on: not false, zero or absent."""
+    return bool(call.kwargs.get(option))
+
+
+def _common(call: Call) -> int:
     """Per parameter: flip the gradient, unscale it."""
-    return bool(kwargs.get("maximize", False)) + is_tensor(kwargs.get("grad_scale"))
+    return _on(call, "maximize") + (call.kwargs.get("grad_scale") is not None)
 
 
-def _adam(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _adam(call: Call) -> int:
     """First moment lerp 3; second moment scale, square, scale, add 4; root, divide by a bias correction, add eps 3;
     step divide, scale, subtract 3: 13. Weight decay multiply, add 2; AMSGrad compare 1."""
-    decay = 2 * (kwargs.get("weight_decay", 0) != 0)
-    return elements(args[0]) * (13 + decay + bool(kwargs.get("amsgrad", False)) + _common(kwargs))
+    options = 2 * _on(call, "weight_decay") + _on(call, "amsgrad") + _common(call)
+    return elements(call.args[0]) * (13 + options)
 
 
-def _adamw(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _adamw(call: Call) -> int:
     """Adam's 13; decoupled weight decay is one product, always; AMSGrad compare 1."""
-    return elements(args[0]) * (14 + bool(kwargs.get("amsgrad", False)) + _common(kwargs))
+    return elements(call.args[0]) * (14 + _on(call, "amsgrad") + _common(call))
 
 
-def _sgd(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _sgd(call: Call) -> int:
     """Scale, subtract 2. Weight decay multiply, add 2. Momentum: nothing on the first step but a copy, later scale,
     damp, add 3. Nesterov scale, add 2."""
-    per_value = 2 + 2 * (kwargs.get("weight_decay", 0) != 0) + _common(kwargs)
-    if kwargs.get("momentum", 0):
-        per_value += 3 * (not kwargs.get("is_first_step", False)) + 2 * bool(kwargs.get("nesterov", False))
-    return elements(args[0]) * per_value
+    per_value = 2 + 2 * _on(call, "weight_decay") + _common(call)
+    if _on(call, "momentum"):
+        per_value += 3 * (not _on(call, "is_first_step")) + 2 * _on(call, "nesterov")
+    return elements(call.args[0]) * per_value
 
 
-def _adagrad(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _adagrad(call: Call) -> int:
     """Square and add 2; root, add eps 2; divide, scale, subtract 3: 7. Weight decay multiply, add 2."""
-    return elements(args[0]) * (7 + 2 * (kwargs.get("weight_decay", 0) != 0) + _common(kwargs))
+    return elements(call.args[0]) * (7 + 2 * _on(call, "weight_decay") + _common(call))
 
 
-def _unscale(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _unscale(call: Call) -> int:
     """A finiteness check and a product for each gradient."""
-    return 2 * elements(args[0])
+    return 2 * elements(call.args[0])
 
 
-def _list_norm(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _list_norm(call: Call) -> int:
     """Each tensor as a vector norm of its own."""
-    formula = reduction.ROWS["aten.linalg_vector_norm"]
-    assert isinstance(formula, Formula)  # noqa: S101 # for the type checker: the table holds a formula there
-    return int(sum(formula.flops((one, *args[1:2]), kwargs, norm) for one, norm in zip(args[0], output, strict=True)))
+    pairs = zip(call.args[0], call.output, strict=True)
+    return sum(reduction.vector_norm(Call((one, *call.args[1:2]), call.kwargs, norm)) for one, norm in pairs)
 
 
 _ONE_EACH = (
@@ -63,11 +65,9 @@ _ONE_EACH = (
 
 def _list_forms() -> dict[str, Row]:
     """The list forms of elementwise operators cost what the operator costs, summed over the list."""
-    from torchscan.operators.activation import ROWS as ACTIVATIONS
-
     rows: dict[str, Row] = {}
     for name in _ONE_EACH.split():
-        row = {**elementwise.ROWS, **ACTIVATIONS}[f"aten.{name}"]
+        row = {**elementwise.ROWS, **activation.ROWS}[f"aten.{name}"]
         if isinstance(row, Formula):
             rows[f"aten._foreach_{name}"] = Formula(FAMILY, f"as {name}, over a list", row.flops)
     return rows

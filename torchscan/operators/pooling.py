@@ -6,14 +6,10 @@ from math import prod
 from typing import Any
 
 from torchscan.operators import windows
-from torchscan.operators.extent import Args, Kwargs, at, elements, per_axis
+from torchscan.operators.call import Call, elements, per_axis, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "pooling"
-
-
-def _values(output: Any) -> Any:
-    return output[0] if isinstance(output, tuple | list) else output
 
 
 def _reads(source: Any, pooled: Any, axes: int, settings: tuple[Any, Any, Any, Any], *, padded: bool) -> int:
@@ -23,31 +19,31 @@ def _reads(source: Any, pooled: Any, axes: int, settings: tuple[Any, Any, Any, A
     strides, paddings, dilations = per_axis(stride, axes, kernels), per_axis(padding, axes), per_axis(dilation, axes)
     along = (
         windows.strided(size, outputs, kernels[i], strides[i], paddings[i], dilations[i], padded=padded)
-        for i, (size, outputs) in enumerate(zip(source.shape[-axes:], pooled.shape[-axes:], strict=True))
+        for i, (size, outputs) in enumerate(zip(sizes(source)[-axes:], sizes(pooled)[-axes:], strict=True))
     )
-    return prod(pooled.shape[:-axes]) * prod(along)
+    return prod(sizes(pooled)[:-axes]) * prod(along)
 
 
 def _max_pool(axes: int) -> Cost:
     """``op(input, kernel, stride=kernel, padding=0, dilation=1, ceil_mode=False)``; the padding is minus infinity."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        pooled = _values(output)
-        settings = (args[1], at(args, 2), at(args, 3, 0), at(args, 4, 1))
-        return _reads(args[0], pooled, axes, settings, padded=True) - pooled.numel()
+    def cost(call: Call) -> int:
+        pooled = call.values
+        settings = (call.args[1], call.at(2), call.at(3, 0), call.at(4, 1))
+        return _reads(call.args[0], pooled, axes, settings, padded=True) - elements(pooled)
 
     return cost
 
 
-def _avg_reads(source: Any, pooled: Any, axes: int, args: Args) -> int:
-    """``args`` from the kernel on: kernel, stride, padding, ceil_mode, count_include_pad, divisor."""
-    settings = (args[0], at(args, 1), at(args, 2, 0), 1)
-    return _reads(source, pooled, axes, settings, padded=bool(at(args, 4, True)))
+def _avg_reads(source: Any, pooled: Any, axes: int, call: Call, kernel: int) -> int:
+    """From the kernel's place on: kernel, stride, padding, ceil_mode, count_include_pad, divisor."""
+    settings = (call.at(kernel), call.at(kernel + 1), call.at(kernel + 2, 0), 1)
+    return _reads(source, pooled, axes, settings, padded=bool(call.at(kernel + 4, True)))
 
 
 def _avg_pool(axes: int) -> Cost:
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return _avg_reads(args[0], output, axes, args[1:])
+    def cost(call: Call) -> int:
+        return _avg_reads(call.args[0], call.output, axes, call, kernel=1)
 
     return cost
 
@@ -55,28 +51,28 @@ def _avg_pool(axes: int) -> Cost:
 def _avg_pool_backward(axes: int) -> Cost:
     """One division for each pooled gradient, one add for each value of its window."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return args[0].numel() + _avg_reads(args[1], args[0], axes, args[2:])
+    def cost(call: Call) -> int:
+        return elements(call.args[0]) + _avg_reads(call.args[1], call.args[0], axes, call, kernel=2)
 
     return cost
 
 
 def _adaptive_reads(source: Any, pooled: Any, axes: int) -> int:
-    pairs = zip(source.shape[-axes:], pooled.shape[-axes:], strict=True)
-    return prod(pooled.shape[:-axes]) * prod(windows.adaptive(size, outputs) for size, outputs in pairs)
+    pairs = zip(sizes(source)[-axes:], sizes(pooled)[-axes:], strict=True)
+    return prod(sizes(pooled)[:-axes]) * prod(windows.adaptive(size, outputs) for size, outputs in pairs)
 
 
 def _adaptive_max(axes: int) -> Cost:
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        pooled = _values(output)
-        return _adaptive_reads(args[0], pooled, axes) - pooled.numel()
+    def cost(call: Call) -> int:
+        pooled = call.values
+        return _adaptive_reads(call.args[0], pooled, axes) - elements(pooled)
 
     return cost
 
 
 def _adaptive_avg(axes: int) -> Cost:
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return _adaptive_reads(args[0], output, axes)
+    def cost(call: Call) -> int:
+        return _adaptive_reads(call.args[0], call.output, axes)
 
     return cost
 
@@ -84,24 +80,24 @@ def _adaptive_avg(axes: int) -> Cost:
 def _adaptive_avg_backward(axes: int) -> Cost:
     """``(gradient, input)``: one division for each pooled gradient, one add for each value of its window."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return args[0].numel() + _adaptive_reads(args[1], args[0], axes)
+    def cost(call: Call) -> int:
+        return elements(call.args[0]) + _adaptive_reads(call.args[1], call.args[0], axes)
 
     return cost
 
 
 def _fractional_max(axes: int) -> Cost:
-    """Windows lie at random places, whole, so each output compares K - 1 times: ``op(input, kernel, size, samples)``."""
+    """``op(input, kernel, size, samples)``: windows lie at random places, whole: each output compares K - 1 times."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return (prod(per_axis(args[1], axes)) - 1) * _values(output).numel()
+    def cost(call: Call) -> int:
+        return (prod(per_axis(call.args[1], axes)) - 1) * elements(call.values)
 
     return cost
 
 
-def _routed(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _routed(call: Call) -> int:
     """Each pooled gradient is added to the place that won."""
-    return elements(args[0])
+    return elements(call.args[0])
 
 
 def _row(text: str, cost: Cost) -> Formula:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
-from torchscan.operators.extent import Args, Kwargs, at, elements, named
+from torchscan.operators.call import Call, elements, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "matrix products"
@@ -16,8 +16,8 @@ FAMILY = "matrix products"
 def _product(left: int, right: int) -> Cost:
     """(..., M, K) by (..., K, N) gives every output element K terms: 2 M K N, times the batch."""
 
-    def cost(args: Args, kwargs: Kwargs, output: object) -> int:
-        return 2 * args[left].numel() * args[right].shape[-1]
+    def cost(call: Call) -> int:
+        return 2 * elements(call.args[left]) * sizes(call.args[right])[-1]
 
     return cost
 
@@ -25,72 +25,72 @@ def _product(left: int, right: int) -> Cost:
 def _matrix_vector(left: int) -> Cost:
     """(M, K) by (K,): every matrix element is used once."""
 
-    def cost(args: Args, kwargs: Kwargs, output: object) -> int:
-        return 2 * elements(args[left])
+    def cost(call: Call) -> int:
+        return 2 * elements(call.args[left])
 
     return cost
 
 
-def _outer(args: Args, kwargs: Kwargs, output: object) -> int:
+def _outer(call: Call) -> int:
     """The outer product has M N terms, each added to what stood there."""
-    return 2 * elements(at(args, 1)) * elements(at(args, 2))
+    return 2 * elements(call.at(1)) * elements(call.at(2))
 
 
-def _linear(args: Args, kwargs: Kwargs, output: object) -> int:
+def _linear(call: Call) -> int:
     """Every input element meets every output feature."""
-    return 2 * args[0].numel() * (args[1].shape[0] if args[1].dim() > 1 else 1)
+    return 2 * elements(call.args[0]) * (sizes(call.args[1])[0] if call.args[1].dim() > 1 else 1)
 
 
-def _linear_backward(args: Args, kwargs: Kwargs, output: object) -> int:
+def _linear_backward(call: Call) -> int:
     """One product for the input's gradient and one for the weight's, each the size of the forward's."""
-    mask = at(args, 3, (True, True, True))
-    features = args[2].shape[0] if args[2].dim() > 1 else 1
-    return (mask[0] + mask[1]) * 2 * args[0].numel() * features
+    wanted = sum(map(bool, call.at(3, (True, True))[:2]))
+    features = sizes(call.args[2])[0] if call.args[2].dim() > 1 else 1
+    return wanted * 2 * elements(call.args[0]) * features
 
 
-def _grouped(args: Args, kwargs: Kwargs, output: object) -> int:
+def _grouped(call: Call) -> int:
     """Each row meets the matrix of its own group only.
 
     Either operand may be 3-D (one matrix per group) or 2-D (rows, or in the weight gradient columns, split by offsets):
     2-D by 3-D and 3-D by 2-D: 2 rows K N. 3-D by 3-D: a batched product. 2-D by 2-D: the shared axis is split, so
     each of its elements serves one output matrix: 2 M K N as if it were one product.
     """
-    left, right = args[0], args[1]
+    left, right = call.args[0], call.args[1]
     if left.dim() == 2:
-        return 2 * left.numel() * right.shape[-1]
+        return 2 * elements(left) * sizes(right)[-1]
     if right.dim() == 2:
-        return 2 * right.numel() * left.shape[-2]
-    return 2 * left.numel() * right.shape[-1]
+        return 2 * elements(right) * sizes(left)[-2]
+    return 2 * elements(left) * sizes(right)[-1]
 
 
-def _trilinear(args: Args, kwargs: Kwargs, output: object) -> int:
+def _trilinear(call: Call) -> int:
     """Sum of ``i1 * i2 * i3`` contracted in two steps: first the summed axes that ``i3`` lacks, then the rest.
 
     Bilinear, batch 2, 3 x 4 -> 5: 2*5*3*4 terms contract the first input, 2*5*4 the second: 160 multiply-accumulates.
     """
-    inputs = args[:3]
-    axes = inputs[0].dim() + len(args[3])
-    absent = [{axis % axes for axis in args[index]} for index in (3, 4, 5)]
+    inputs = call.args[:3]
+    axes = inputs[0].dim() + len(call.args[3])
+    absent = [{axis % axes for axis in call.args[index]} for index in (3, 4, 5)]
     lengths = [1] * axes
     for tensor, missing in zip(inputs, absent, strict=True):
-        for axis, length in zip((axis for axis in range(axes) if axis not in missing), tensor.shape, strict=True):
+        for axis, length in zip((axis for axis in range(axes) if axis not in missing), sizes(tensor), strict=True):
             lengths[axis] = max(lengths[axis], length)
-    contracted = {axis % axes for axis in args[6]} & absent[2]
+    contracted = {axis % axes for axis in call.args[6]} & absent[2]
     pairs = prod(length for axis, length in enumerate(lengths) if axis not in absent[0] & absent[1])
     rest = prod(length for axis, length in enumerate(lengths) if axis not in contracted)
     return 2 * (pairs + rest)
 
 
-def _distances(args: Args, kwargs: Kwargs, output: object) -> int:
+def _distances(call: Call) -> int:
     """Pairs of rows: P M D differences. p = 2 squares and adds them (3 per term, minus one) and takes a root."""
-    rows, width = output, args[0].shape[-1]
-    power = named(args, kwargs, 2, "p", 2.0)
-    return elements(rows) * _distance_flops(width, float(power))
+    width = sizes(call.args[0])[-1]
+    power = call.named(2, "p", 2.0)
+    return elements(call.output) * _distance_flops(width, float(power))
 
 
-def _pair_distances(args: Args, kwargs: Kwargs, output: object) -> int:
+def _pair_distances(call: Call) -> int:
     """The same over the pairs of one set."""
-    return elements(output) * _distance_flops(args[0].shape[-1], float(at(args, 1, 2.0)))
+    return elements(call.output) * _distance_flops(sizes(call.args[0])[-1], float(call.at(1, 2.0)))
 
 
 def _distance_flops(width: int, power: float) -> int:
@@ -102,18 +102,18 @@ def _distance_flops(width: int, power: float) -> int:
     return 4 * width
 
 
-def _distance_backward(args: Args, kwargs: Kwargs, output: object) -> int:
+def _distance_backward(call: Call) -> int:
     """Per pair and coordinate: difference, scale by gradient over distance, accumulate; two divisions at most."""
-    return 4 * elements(args[0]) * args[1].shape[-1]
+    return 4 * elements(call.args[0]) * sizes(call.args[1])[-1]
 
 
-def _euclidean(args: Args, kwargs: Kwargs, output: object) -> int:
+def _euclidean(call: Call) -> int:
     """|x|^2 + |y|^2 - 2 x.y by one product over D + 2 columns, then clamp and root for each pair."""
-    return elements(output) * (2 * (args[0].shape[-1] + 2) + 2)
+    return elements(call.output) * (2 * (sizes(call.args[0])[-1] + 2) + 2)
 
 
-def _euclidean_macs(args: Args, kwargs: Kwargs, output: object) -> int:
-    return elements(output) * (args[0].shape[-1] + 2)
+def _euclidean_macs(call: Call) -> int:
+    return elements(call.output) * (sizes(call.args[0])[-1] + 2)
 
 
 def _complex(text: str, cost: Cost) -> Formula:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torchscan.operators.extent import Args, Kwargs, elements
+from torchscan.operators.call import Call, elements, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "quantization"
 
 
-def _linear(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _linear(call: Call) -> int:
     """Every output is a dot product over the input's last axis; the packed weight needs no opening."""
-    return 2 * elements(output) * int(args[0].shape[-1])
+    return 2 * elements(call.output) * int(sizes(call.args[0])[-1])
 
 
-def _fake(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _fake(call: Call) -> int:
     """Divide, round, add the zero point, clamp twice, subtract, multiply: 7; and two comparisons for the mask."""
-    return 9 * elements(args[0])
+    return 9 * elements(call.args[0])
 
 
 def _row(text: str, cost: Cost, *, is_product: bool = False) -> Formula:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from torchscan.operators.extent import Args, Kwargs, elements, is_tensor
+from torchscan.operators.call import Call, elements, sizes
 from torchscan.operators.formula import Formula, Row
 
 FAMILY = "recurrent"
 
 _RELU, _TANH, _LSTM, _GRU = 0, 1, 2, 3  # the numbers that PyTorch's kernels use
 
-# LSTM, per hidden unit: add the products of four gates 4, three logistics 12, tanh 1, c = f c + i g 3, tanh c 1, times o 1.
+# LSTM, per hidden unit: add the products of four gates 4, three logistics 12, tanh 1, c = f c + i g 3, tanh c 1, o 1.
 LSTM_GATE_FLOPS = 22
 # GRU: add the products of reset and update 2, two logistics 8, r times the hidden product 1, add 1, tanh 1,
 # h = n + z (h - n) 3.
@@ -28,29 +28,29 @@ _GATE_FLOPS = {_RELU: RNN_GATE_FLOPS, _TANH: RNN_GATE_FLOPS, _LSTM: LSTM_GATE_FL
 
 def _steps(source: Any, batch_sizes: Any) -> int:
     """Steps times sequences; packed sequences give their true number, since their rows are already that many."""
-    return sum(batch_sizes) if batch_sizes and source.dim() == 2 else prod(source.shape[:-1])
+    return int(sum(batch_sizes)) if batch_sizes and source.dim() == 2 else prod(sizes(source)[:-1])
 
 
-def _layer_macs(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _layer_macs(call: Call) -> int:
     """``mkldnn_rnn_layer(input, w_ih, w_hh, b_ih, b_hh, ...)``: one layer, one direction."""
-    return _steps(args[0], args[8]) * (args[1].numel() + args[2].numel())
+    return _steps(call.args[0], call.args[8]) * (elements(call.args[1]) + elements(call.args[2]))
 
 
-def _layer(args: Args, kwargs: Kwargs, output: Any) -> int:
-    steps, hidden = _steps(args[0], args[8]), args[10]
-    return 2 * _layer_macs(args, kwargs, output) + steps * hidden * _GATE_FLOPS[args[9]]
+def _layer(call: Call) -> int:
+    steps, hidden = _steps(call.args[0], call.args[8]), call.integer(10)
+    return 2 * _layer_macs(call) + steps * hidden * _GATE_FLOPS[call.args[9]]
 
 
-def _layer_backward_macs(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _layer_backward_macs(call: Call) -> int:
     """``mkldnn_rnn_layer_backward(input, w_ih, w_hh, ...)``: each forward product once for its input, once for its
     weight."""
-    return 2 * _steps(args[0], None) * (args[1].numel() + args[2].numel())
+    return 2 * _steps(call.args[0], None) * (elements(call.args[1]) + elements(call.args[2]))
 
 
-def _layer_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _layer_backward(call: Call) -> int:
     """The gates' derivatives cost about what the gates cost: an LSTM's 22 per hidden unit, see _lstm_cell_backward."""
-    steps, mode, hidden = _steps(args[0], None), args[14], args[15]
-    return 2 * _layer_backward_macs(args, kwargs, output) + steps * hidden * _BACKWARD_GATE_FLOPS[mode]
+    steps, mode, hidden = _steps(call.args[0], None), call.integer(14), call.integer(15)
+    return 2 * _layer_backward_macs(call) + steps * hidden * _BACKWARD_GATE_FLOPS[mode]
 
 
 # LSTM: do = gh t, dt = gh o, dt (1 - t t) 3, added to gc 1; di, df, dg, dc by products 4; three logistic derivatives 9,
@@ -61,36 +61,36 @@ _BACKWARD_GATE_FLOPS = {
 }  # fmt: skip
 
 
-def _device_macs(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _device_macs(call: Call) -> int:
     """``_cudnn_rnn(input, weights, ...)``: every layer and direction reads the same number of steps."""
-    steps = _steps(args[0], args[14])
-    return steps * sum(weight.numel() for weight in args[1] if weight.dim() == 2)
+    steps = _steps(call.args[0], call.args[14])
+    return steps * sum(elements(weight) for weight in call.args[1] if weight.dim() == 2)
 
 
-def _device(args: Args, kwargs: Kwargs, output: Any) -> int:
-    directions = 1 + bool(args[13])
-    cells = _steps(args[0], args[14]) * args[7] * args[9] * directions
-    return 2 * _device_macs(args, kwargs, output) + cells * _GATE_FLOPS[args[6]]
+def _device(call: Call) -> int:
+    directions = 1 + bool(call.args[13])
+    cells = _steps(call.args[0], call.args[14]) * call.integer(7) * call.integer(9) * directions
+    return 2 * _device_macs(call) + cells * _GATE_FLOPS[call.args[6]]
 
 
-def _lstm_cell(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _lstm_cell(call: Call) -> int:
     """Gates of products made elsewhere; each bias given is one add for each of four gates."""
-    biases = sum(is_tensor(value) for value in args[3:5])
-    return args[2].numel() * (LSTM_GATE_FLOPS + 4 * biases)
+    biases = call.has(3) + call.has(4)
+    return elements(call.args[2]) * (LSTM_GATE_FLOPS + 4 * biases)
 
 
-def _gru_cell(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _gru_cell(call: Call) -> int:
     """The same with three gates."""
-    biases = sum(is_tensor(value) for value in args[3:5])
-    return args[2].numel() * (GRU_GATE_FLOPS + 3 * biases)
+    biases = call.has(3) + call.has(4)
+    return elements(call.args[2]) * (GRU_GATE_FLOPS + 3 * biases)
 
 
-def _lstm_cell_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
-    return _LSTM_BACKWARD * elements(args[2])
+def _lstm_cell_backward(call: Call) -> int:
+    return _LSTM_BACKWARD * elements(call.args[2])
 
 
-def _gru_cell_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
-    return _GRU_BACKWARD * elements(args[0])
+def _gru_cell_backward(call: Call) -> int:
+    return _GRU_BACKWARD * elements(call.args[0])
 
 
 _LAYER_TEXT = "2 steps x weights; gates per hidden unit: LSTM 22, GRU 16, plain 2"

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torchscan.operators.extent import Args, Kwargs, at, elements, named, rows_along
+from torchscan.operators.call import Call, elements, lines_along, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "reduction"
 
 
-def _first(output: Any) -> Any:
-    """The values of a reduction that also returns indices."""
-    return output[0] if isinstance(output, tuple | list) else output
-
-
 def folded(per_input: int, per_output: int) -> Cost:
     """``per_input`` operations for each value and ``per_output`` for each result: a sum is (1, -1), a mean (1, 0)."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return max(per_input * elements(args[0]) + per_output * elements(_first(output)), 0)
+    def cost(call: Call) -> int:
+        return max(per_input * elements(call.args[0]) + per_output * elements(call.values), 0)
 
     return cost
 
@@ -27,17 +20,17 @@ def folded(per_input: int, per_output: int) -> Cost:
 def _variance(per_output: int) -> Cost:
     """Two passes: mean N, subtract N, square N, add N - R, divide R: 4N; a standard deviation takes R roots more."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return 4 * elements(args[0]) + per_output * elements(_first(output))
+    def cost(call: Call) -> int:
+        return 4 * elements(call.args[0]) + per_output * elements(call.values)
 
     return cost
 
 
-def _vector_norm(args: Args, kwargs: Kwargs, output: Any) -> int:
+def vector_norm(call: Call) -> int:
     """Order 2: square N, add N - R, root R. 0, 1 and infinity: magnitude or comparison N, then N - R. Else powers N
     more, and R roots."""
-    order = float(named(args, kwargs, 1, "ord", 2) or 0) if not isinstance(at(args, 1, 2), str) else 2.0
-    count, results = elements(args[0]), elements(output)
+    order = float(call.named(1, "ord", 2) or 0) if not isinstance(call.at(1, 2), str) else 2.0
+    count, results = elements(call.args[0]), elements(call.output)
     if order in (0.0, 1.0, float("inf"), float("-inf")):
         return 2 * count - results
     return 2 * count if order == 2.0 else 3 * count
@@ -46,8 +39,8 @@ def _vector_norm(args: Args, kwargs: Kwargs, output: Any) -> int:
 def _scan(per_value: int) -> Cost:
     """Every line along the axis takes one operation less than it has values."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return per_value * (elements(args[0]) - rows_along(args[0], at(args, 1, 0)))
+    def cost(call: Call) -> int:
+        return per_value * (elements(call.args[0]) - lines_along(call.args[0], call.at(1, 0)))
 
     return cost
 
@@ -56,8 +49,8 @@ def _rows(names: str, cost: Cost, text: str, *, complex_flops: int | None = None
     return {f"aten.{name}": Formula(FAMILY, text, cost, complex_flops=complex_flops) for name in names.split()}
 
 
-def _cdist_free(args: Args, kwargs: Kwargs, output: Any) -> int:
-    return elements(args[0])
+def _cdist_free(call: Call) -> int:
+    return elements(call.args[0])
 
 
 ROWS: dict[str, Row] = {
@@ -69,9 +62,9 @@ ROWS: dict[str, Row] = {
     **_rows("aminmax _aminmax", folded(2, -2), "2N - 2R"),
     **_rows("var var_mean", _variance(0), "4N"),
     **_rows("std std_mean", _variance(1), "4N + R"),
-    **_rows("linalg_vector_norm norm", _vector_norm, "2N for order 2; 2N - R for 0, 1, infinity; else 3N"),
+    **_rows("linalg_vector_norm norm", vector_norm, "2N for order 2; 2N - R for 0, 1, infinity; else 3N"),
     **_rows("logsumexp", folded(4, 0), "4N: max, subtract, exponential, sum, logarithm, add"),
-    **_rows("trace", lambda args, kwargs, output: max(min(args[0].shape) - 1, 0), "diagonal - 1"),
+    **_rows("trace", lambda call: max(min(sizes(call.args[0])) - 1, 0), "diagonal - 1"),
     **_rows("dist", folded(3, 0), "3N: subtract, square, sum, root"),
     **_rows("cumsum cumprod cummax cummin _cummax_helper _cummin_helper", _scan(1), "N - R"),
     **_rows("logcumsumexp _logcumsumexp", _scan(6), "6(N - R): log-add of two"),

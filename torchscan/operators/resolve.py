@@ -17,18 +17,22 @@ from torchscan.operators.nested import MAKER, run_maker
 from torchscan.operators.table import row_for
 
 _COMPLEX_MAKERS = frozenset(
-    "aten.view_as_complex aten.complex aten.polar aten._to_copy aten._fft_r2c aten._fft_c2c aten.zeros aten.ones "
-    "aten.full aten.empty aten.zeros_like aten.ones_like aten.full_like aten.scalar_tensor aten.new_zeros "
-    "aten.new_ones aten.new_full".split()
-)
+    f"aten.{name}"
+    for name in (
+        "view_as_complex", "complex", "polar", "_to_copy", "_fft_r2c", "_fft_c2c", "zeros", "ones", "full", "empty",
+        "zeros_like", "ones_like", "full_like", "scalar_tensor", "new_zeros", "new_ones", "new_full",
+    )
+)  # fmt: skip
 
 
 # Questions about a tensor whose class answers them itself (jagged nested tensors); running them here would recurse.
 _LEFT_TO_THE_TENSOR = frozenset(
-    "aten.sym_is_contiguous aten.is_contiguous aten.is_strides_like_format aten.is_non_overlapping_and_dense aten.size "
-    "aten.sym_size aten.stride aten.sym_stride aten.storage_offset aten.sym_storage_offset aten.numel aten.sym_numel "
-    "aten.dim prim.layout".split()
-)
+    {
+        "aten.sym_is_contiguous", "aten.is_contiguous", "aten.is_strides_like_format", "aten.dim", "prim.layout",
+        "aten.is_non_overlapping_and_dense", "aten.size", "aten.sym_size", "aten.stride", "aten.sym_stride",
+        "aten.storage_offset", "aten.sym_storage_offset", "aten.numel", "aten.sym_numel",
+    }
+)  # fmt: skip
 
 
 def resolve(func: Any, formulas: str, custom: Mapping[Any, Any], registry: Mapping[Any, Any]) -> Entry:
@@ -36,7 +40,7 @@ def resolve(func: Any, formulas: str, custom: Mapping[Any, Any], registry: Mappi
     (in the native view ours only says what is free, and what the multiply-accumulates are)."""
     if isinstance(func, HigherOrderOperator):
         if func in custom:
-            return Entry(f"higher_order.{func.name()}", cost=by_shape(custom[func]), is_callers=True)
+            return Entry(f"higher_order.{func}", cost=by_shape(custom[func]), is_callers=True)
         return higher_order_entry(func, registry)
     packet = func._overloadpacket
     name = func._schema.name.replace("::", ".")

@@ -5,24 +5,23 @@ axis are bookkeeping, except where every point has its own (grid sampling).
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from torchscan.operators import windows
-from torchscan.operators.extent import Args, Kwargs, at, elements
+from torchscan.operators.call import Call, elements, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "sampling"
 
 _BLEND = 3  # w0 a + w1 b
 _CUBIC = 7  # four products, three sums
-# Cubic weights at distance t: (A + 2) t - (A + 3), t, t, + 1 for the two inner taps (5 each); ((A t - 5 A) t + 8 A) t - 4 A
-# for the two outer (6 each); 1 + t, 1 - t and 2 - t.
+# Cubic weights at distance t: ((A + 2) t - (A + 3)) t t + 1 for the two inner taps (5 each),
+# ((A t - 5 A) t + 8 A) t - 4 A for the two outer (6 each); 1 + t, 1 - t and 2 - t.
 _CUBIC_WEIGHTS = 25
 
 
 def _per_output(operations: int) -> Cost:
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return operations * elements(output)
+    def cost(call: Call) -> int:
+        return operations * elements(call.output)
 
     return cost
 
@@ -30,8 +29,8 @@ def _per_output(operations: int) -> Cost:
 def _per_gradient(operations: int) -> Cost:
     """Resampling backward: split each gradient by the weights of each axis in turn, add it to every tap."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        return operations * elements(args[0])
+    def cost(call: Call) -> int:
+        return operations * elements(call.args[0])
 
     return cost
 
@@ -39,13 +38,15 @@ def _per_gradient(operations: int) -> Cost:
 def _smoothed(half_width: float, *, is_backward: bool) -> Cost:
     """Antialiased: rows first, then columns, each output summing its true taps: 2K - 1, or 2K when spread backward."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        source, target, offset = (args[2], args[0], 1) if is_backward else (args[0].shape, output, 0)
+    def cost(call: Call) -> int:
+        source, target, offset = (
+            (call.args[2], call.args[0], 1) if is_backward else (sizes(call.args[0]), call.output, 0)
+        )
         high, wide = source[-2:]
-        tall, broad = target.shape[-2:]
-        align = bool(args[2 + offset])
-        down = windows.smoothed(high, tall, half_width, align_corners=align, scale=at(args, 3 + offset))
-        across = windows.smoothed(wide, broad, half_width, align_corners=align, scale=at(args, 4 + offset))
+        tall, broad = sizes(target)[-2:]
+        align = bool(call.args[2 + offset])
+        down = windows.smoothed(high, tall, half_width, align_corners=align, scale=call.at(3 + offset))
+        across = windows.smoothed(wide, broad, half_width, align_corners=align, scale=call.at(4 + offset))
         planes = prod(source[:-2])
         saved = 0 if is_backward else 1
         return planes * (high * (2 * across - saved * broad) + broad * (2 * down - saved * tall))
@@ -77,10 +78,12 @@ def _value_flops(axes: int, mode: int) -> int:
 def _grid_sample(axes: int) -> Cost:
     """``(input, grid, mode, padding, align_corners)``; the grid holds one point of D numbers per output position."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        mode, padding, align_corners = args[2:5]
-        points = args[1].numel() // axes
-        return points * _point_flops(axes, mode, padding, align_corners) + elements(output) * _value_flops(axes, mode)
+    def cost(call: Call) -> int:
+        mode, padding, align_corners = call.args[2:5]
+        points = elements(call.args[1]) // axes
+        return points * _point_flops(axes, mode, padding, align_corners) + elements(call.output) * _value_flops(
+            axes, mode
+        )
 
     return cost
 
@@ -89,25 +92,25 @@ def _grid_sample_backward(axes: int) -> Cost:
     """``(gradient, input, grid, mode, padding, align_corners, mask)``: points as forward. To the input: weigh and add
     per tap. To the grid, per tap and axis: product with the value, with the other weights, and add."""
 
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        mode, padding, align_corners = args[3:6]
-        mask = at(args, 6, (True, True))
+    def cost(call: Call) -> int:
+        mode, padding, align_corners = call.args[3:6]
+        mask = call.at(6, (True, True))
         taps = {_NEAREST: 1, _BILINEAR: 2**axes, _BICUBIC: 4**axes}[mode]
-        points = args[2].numel() // axes * _point_flops(axes, mode, padding, align_corners)
+        points = elements(call.args[2]) // axes * _point_flops(axes, mode, padding, align_corners)
         to_input = (1 if mode == _NEAREST else 2 * taps) * bool(mask[0])
         to_grid = 0 if mode == _NEAREST else 3 * taps * axes * bool(mask[1])
-        return points + elements(args[0]) * (to_input + to_grid)
+        return points + elements(call.args[0]) * (to_input + to_grid)
 
     return cost
 
 
-def _affine_grid(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _affine_grid(call: Call) -> int:
     """Every coordinate is a row of theta times (x, y[, z], 1): 2(D + 1) as a native product."""
-    return 2 * elements(output) * args[0].shape[-1]
+    return 2 * elements(call.output) * sizes(call.args[0])[-1]
 
 
-def _affine_grid_macs(args: Args, kwargs: Kwargs, output: Any) -> int:
-    return elements(output) * args[0].shape[-1]
+def _affine_grid_macs(call: Call) -> int:
+    return elements(call.output) * sizes(call.args[0])[-1]
 
 
 def _row(text: str, cost: Cost) -> Formula:
@@ -141,7 +144,7 @@ ROWS: dict[str, Row] = {
     "aten.grid_sampler_3d": _row("per point 15 or more, per output 0 or 15", _grid_sample(3)),
     "aten.cudnn_grid_sampler": _row(
         "as bilinear with zero padding and aligned corners",
-        lambda args, kwargs, output: _grid_sample(2)((*args, _BILINEAR, 0, True), kwargs, output),
+        lambda call: _grid_sample(2)(Call((*call.args, _BILINEAR, 0, True), {}, call.output)),
     ),
     "aten.grid_sampler_2d_backward": _row("points as forward; 2 per tap, 3 per tap and axis", _grid_sample_backward(2)),
     "aten.grid_sampler_3d_backward": _row("points as forward; 2 per tap, 3 per tap and axis", _grid_sample_backward(3)),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torchscan.operators.extent import Args, Kwargs, at, rows_along
+from torchscan.operators.call import Call, elements, lines_along
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "softmax"
@@ -16,26 +14,26 @@ def softmax_flops(rows: int, size: int) -> int:
 
 
 def _over_rows(per_value: int, per_row: int, tensor: int = 0, axis: int = 1) -> Cost:
-    def cost(args: Args, kwargs: Kwargs, output: Any) -> int:
-        values = args[tensor]
-        rows = rows_along(values, at(args, axis, -1))
-        return max(per_value * values.numel() + per_row * rows, 0)
+    def cost(call: Call) -> int:
+        values = call.args[tensor]
+        rows = lines_along(values, call.at(axis, -1))
+        return max(per_value * elements(values) + per_row * rows, 0)
 
     return cost
 
 
-def _masked(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _masked(call: Call) -> int:
     """``_masked_softmax(values, mask, dim, ...)``: select RS, then softmax."""
-    dim = at(args, 2)
-    values = args[0]
-    return values.numel() + 5 * values.numel() - 2 * rows_along(values, -1 if dim is None else dim)
+    dim = call.at(2)
+    values = call.args[0]
+    return elements(values) + 5 * elements(values) - 2 * lines_along(values, -1 if dim is None else dim)
 
 
-def _masked_backward(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _masked_backward(call: Call) -> int:
     """``(gradient, output, mask, dim)``: R(4S - 1), then select RS."""
-    dim = at(args, 3)
-    values = args[0]
-    return 5 * values.numel() - rows_along(values, -1 if dim is None else dim)
+    dim = call.at(3)
+    values = call.args[0]
+    return 5 * elements(values) - lines_along(values, -1 if dim is None else dim)
 
 
 def _row(text: str, cost: Cost) -> Formula:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 from typing import Any
 
-from torchscan.operators.extent import Args, Kwargs
+from torchscan.operators.call import Call, sizes
 from torchscan.operators.formula import Cost, Formula, Row
 
 FAMILY = "Fourier transforms"
@@ -24,19 +24,19 @@ def _transforms(shape: Any, dims: Any, *, halved: bool) -> int:
     return flops
 
 
-def _complex(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _complex(call: Call) -> int:
     """``_fft_c2c(input, dims, ...)``."""
-    return _transforms(output.shape, args[1], halved=False)
+    return _transforms(sizes(call.output), call.args[1], halved=False)
 
 
-def _from_real(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _from_real(call: Call) -> int:
     """``_fft_r2c(input, dims, ...)``: lengths of the real side."""
-    return _transforms(args[0].shape, args[1], halved=True)
+    return _transforms(sizes(call.args[0]), call.args[1], halved=True)
 
 
-def _to_real(args: Args, kwargs: Kwargs, output: Any) -> int:
+def _to_real(call: Call) -> int:
     """``_fft_c2r(input, dims, ...)``: lengths of the real side."""
-    return _transforms(output.shape, args[1], halved=True)
+    return _transforms(sizes(call.output), call.args[1], halved=True)
 
 
 def _row(text: str, cost: Cost) -> Formula:

@@ -86,14 +86,14 @@ class Provenance:
         if made and self.is_made_here(inputs):
             self.has_complex = True
             for tensor in made:
-                reference = StorageWeakRef(tensor.untyped_storage())
+                reference = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call] # torch's
                 self._storages[reference.cdata] = reference
 
     def is_made_here(self, inputs: Iterable[Any]) -> bool:
         """Say whether no complex tensor among the inputs came from outside."""
         try:
             return all(
-                StorageWeakRef(tensor.untyped_storage()).cdata in self._storages
+                tensor.untyped_storage()._cdata in self._storages
                 for tensor in tensors_of(inputs)
                 if tensor.is_complex()
             )

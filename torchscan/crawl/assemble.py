@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,12 +14,10 @@ from torchscan.crawl.aggregate import Row, aggregate
 from torchscan.crawl.by_module import operators_by_module
 from torchscan.crawl.hooks import Recorder
 from torchscan.crawl.inputs import Inputs
-from torchscan.crawl.record import Call
 from torchscan.crawl.rows import LayerWriter, storage_result
-from torchscan.crawl.storage import StorageCount, count_storage, tensors_of
+from torchscan.crawl.storage import StorageCount, Storages
 from torchscan.crawl.tree import Node
 from torchscan.operators.counter import OperatorCounter
-from torchscan.operators.report import macs_metric
 from torchscan.operators.tally import Tally
 from torchscan.report.analysis import (
     COMPUTE_TOTALS,
@@ -70,13 +67,14 @@ def layers_so_far(observation: Observation) -> list[LayerReport]:
     """Write the records of the calls noted until now: what an exception of the forward carries."""
     calls = observation.recorder.calls
     rows = aggregate(calls)[0] if observation.mode == "full" else None
-    return _layers(calls, rows)
+    return _layers(observation, rows, _storages(observation))
 
 
 def assemble(observation: Observation) -> AnalysisReport:
     """Make the report of a forward that returned."""
     calls, recorder = observation.recorder.calls, observation.recorder
-    storage = count_storage(node.module for node in observation.nodes)
+    storages = _storages(observation)
+    storage = storages.total()
     diagnostics = diagnose.storage_diagnostics(storage) + diagnose.foreign_diagnostics(recorder.foreign)
     totals = _storage_totals(storage)
     rows: list[Row] | None = None
@@ -94,29 +92,33 @@ def assemble(observation: Observation) -> AnalysisReport:
             operators["total"] = _lower_bound(operators["total"])
         totals |= {metric: total.result(metric, SCOPE) for metric, total in sums.items()}
         totals["operator_flops"] = operators["total"]
-        totals["operator_macs"] = macs_metric(_whole_tally(observation), SCOPE)
+        totals["operator_macs"] = observation.counter.macs_metric(_whole_tally(observation), SCOPE)
         diagnostics += diagnose.call_diagnostics(diagnose.row_notes(calls, rows))
         diagnostics += operators["diagnostics"]
     return {
         "schema_version": SCHEMA_VERSION,
-        "context": _context(observation),
+        "context": _context(observation, storages),
         "inputs": _inputs(observation),
-        "layers": _layers(calls, rows),
+        "layers": _layers(observation, rows, storages),
         "totals": totals,
         "operator_flops": operators,
         "diagnostics": diagnostics,
     }
 
 
-def _layers(calls: list[Call], rows: Iterable[Row | None] | None) -> list[LayerReport]:
-    writer = LayerWriter()
+def _storages(observation: Observation) -> Storages:
+    return Storages(node.module for node in observation.nodes)
+
+
+def _layers(observation: Observation, rows: list[Row] | None, storages: Storages) -> list[LayerReport]:
+    calls, writer = observation.recorder.calls, LayerWriter(storages, observation.counter)
     if rows is None:
         return [writer.write(call, None) for call in calls]
     return [writer.write(call, row) for call, row in zip(calls, rows, strict=True)]
 
 
-def _context(observation: Observation) -> Context:
-    tensors = tensors_of(node.module for node in observation.nodes)
+def _context(observation: Observation, storages: Storages) -> Context:
+    tensors = storages.tensors()
     return {
         "torchscan_version": __version__,
         "torch_version": torch.__version__,

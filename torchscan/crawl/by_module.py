@@ -6,22 +6,31 @@ from torch import nn
 
 from torchscan.crawl.record import Call
 
-GLOBAL = "Global"
+Counts = dict[str, int | float]
 
 
-def operators_by_module(root: nn.Module, calls: list[Call]) -> dict[str, dict[str, int | float]]:
+def operators_by_module(root: nn.Module, calls: list[Call]) -> dict[str, Counts]:
     """Add each module's operators to every module above it: ``Model.layer1.0`` -> ``{"aten.mm": FLOPs}``."""
-    by_module: dict[str, dict[str, int | float]] = {}
+    everything: Counts = {}
+    name = type(root).__name__
+    by_module: dict[str, Counts] = {"Global": everything, name: everything}
     for site in {id(call.site): call.site for call in calls}.values():
-        if site.operators:
-            for label in _labels(type(root).__name__, site.node.path):
-                counted = by_module.setdefault(label, {})
-                for name, flops in site.operators.items():
-                    counted[name] = counted.get(name, 0) + flops
-    return by_module
+        operators = site.operators
+        if not operators:
+            continue
+        _add(operators, everything)
+        path = site.node.path
+        while path:
+            label = f"{name}.{path}"
+            counts = by_module.get(label)
+            if counts is None:
+                by_module[label] = operators.copy()
+            else:
+                _add(operators, counts)
+            path = path.rpartition(".")[0]
+    return by_module if everything else {}
 
 
-def _labels(root: str, path: str) -> list[str]:
-    """Name a module and everything above it, the whole run first."""
-    parts = [root, *path.split(".")] if path else [root]
-    return [GLOBAL, *(".".join(parts[:end]) for end in range(1, len(parts) + 1))]
+def _add(operators: Counts, counts: Counts) -> None:
+    for operator, flops in operators.items():
+        counts[operator] = counts.get(operator, 0) + flops

@@ -18,7 +18,7 @@ from torchscan.crawl.options import check_options
 from torchscan.crawl.record import Site
 from torchscan.crawl.strict import require_complete
 from torchscan.crawl.tree import walk
-from torchscan.crawl.undisturbed import undisturbed
+from torchscan.crawl.undisturbed import settled_heap, undisturbed
 from torchscan.formulas.handler import ModuleHandler
 from torchscan.operators.counter import OperatorCounter
 from torchscan.report.analysis import AnalysisReport
@@ -67,7 +67,8 @@ def crawl_module(
     inputs = prepare_inputs(module, input_shape, dtype, args, kwargs, device)
     # Made in structure mode too, for the checks of its arguments.
     counter = OperatorCounter(formulas=formulas, custom_mapping=custom_mapping)
-    report = assemble(_observe(module, inputs, counter if mode == "full" else None, custom_modules))
+    with settled_heap():
+        report = assemble(_observe(module, inputs, counter if mode == "full" else None, custom_modules))
     if strict:
         require_complete(report)
     return report

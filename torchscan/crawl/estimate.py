@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from torchscan.crawl.configuration import configuration
 from torchscan.formulas.dependencies import token_dependencies
 from torchscan.formulas.handler import ModuleCall, ModuleHandler, UnsupportedCall
 from torchscan.formulas.table import Match, handler_for
@@ -53,11 +54,12 @@ class Estimate:
 class Estimator:
     """Finds the handler of each module type once, and asks it about calls."""
 
-    __slots__ = ("_custom", "_matches", "_results")
+    __slots__ = ("_custom", "_matches", "_results", "_shared")
 
     def __init__(self, custom_modules: Mapping[type[nn.Module], ModuleHandler] | None) -> None:
         self._custom = dict(custom_modules or {})
         self._matches: dict[type[nn.Module], Match | None] = {}
+        self._shared: dict[Any, Estimate] = {}
         self._results: dict[tuple[str, int | float], MetricResult] = {}
 
     def match(self, kind: type[nn.Module]) -> Match | None:
@@ -66,9 +68,22 @@ class Estimator:
             self._matches[kind] = handler_for(kind, self._custom)
         return self._matches[kind]
 
-    def estimate(self, match: Match, call: ModuleCall) -> Estimate:
-        """Ask the handler about a call that just returned."""
-        return self._custom_estimate(match, call) if match.is_custom else self._built_in(match, call)
+    def estimate(self, match: Match, call: ModuleCall, shapes: Any = None) -> Estimate:
+        """Ask the handler about a call that just returned.
+
+        ``shapes`` stands for the shapes and dtypes of the call where an equal call of an equally configured module
+        has an equal estimate; None where each call must be asked about.
+        """
+        if match.is_custom:
+            return self._custom_estimate(match, call)
+        configured = None if shapes is None else configuration(call.module)
+        if configured is None:
+            return self._built_in(match, call)
+        key = (shapes, configured)
+        known = self._shared.get(key)
+        if known is None:
+            known = self._shared[key] = self._built_in(match, call)
+        return known
 
     def _built_in(self, match: Match, call: ModuleCall) -> Estimate:
         handler = match.handler

@@ -105,7 +105,7 @@ class Recorder:
                 return
         counter.is_suspended = True
         try:
-            call.estimate = estimator.estimate(match, ModuleCall(module, args, kwargs, output))
+            call.estimate = estimator.estimate(match, ModuleCall(module, args, kwargs, output), key)
         finally:
             counter.is_suspended = False
         if key is not None:

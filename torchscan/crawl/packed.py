@@ -8,16 +8,20 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+_UNPACKED = "torch.nn.modules."
+"""Types defined below this hold all their weights as parameters and buffers."""
 
-def packed_tensors(module: nn.Module) -> list[torch.Tensor] | None:
+
+def packed_tensors(module: nn.Module) -> list[torch.Tensor] | tuple[()] | None:
     """Unpack the weights that a module itself packs.
 
     Returns:
-        The logical tensors, an empty list when it packs none, None when it packs some that cannot be unpacked.
+        The logical tensors, none when it packs none, None when it packs some that cannot be unpacked.
     """
-    held = [value for value in vars(module).values() if isinstance(value, torch.ScriptObject)]
-    if not held:
-        return []
+    if type(module).__module__.startswith(_UNPACKED):
+        return ()
+    if not any(isinstance(value, torch.ScriptObject) for value in vars(module).values()):
+        return ()
     unpack: Callable[[], tuple[torch.Tensor | None, ...]] | None = getattr(module, "_weight_bias", None)
     if unpack is None:
         return None

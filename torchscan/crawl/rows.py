@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torchscan.crawl.aggregate import Row
 from torchscan.crawl.record import Call
-from torchscan.crawl.storage import StorageCount, count_storage
+from torchscan.crawl.storage import StorageCount, Storages
 from torchscan.metadata.describe import Metadata
-from torchscan.operators.report import flops_metric
+from torchscan.operators.counter import OperatorCounter
 from torchscan.report.analysis import METHODS, UNITS, LayerReport
 from torchscan.report.metric import MetricResult, complete, partial, unavailable
 
@@ -33,7 +33,9 @@ def storage_result(metric: str, count: StorageCount, scope: str) -> MetricResult
 class LayerWriter:
     """Writes layer records. Equal parts of a report are one object: treat a report as read-only."""
 
-    def __init__(self) -> None:
+    def __init__(self, storages: Storages, counter: OperatorCounter | None) -> None:
+        self._storages = storages
+        self._counter = counter
         self._stored: dict[int, tuple[Results, Results]] = {}
         self._counts: dict[StorageCount, tuple[Results, Results]] = {}
         self._operators: dict[tuple[int | float, bool], MetricResult] = {}
@@ -52,7 +54,7 @@ class LayerWriter:
             "output": call.output if call.output is not None else FAILED,
             "parameters": parameters,
             "buffers": buffers,
-            "metrics": CALLED_ONCE if row is None else {**row.metrics, "operator_flops": self._operator_flops(call)},
+            "metrics": CALLED_ONCE if row is None else self._metrics(call, row),
         }
         if row is not None:
             _add_ownership(record, call, row)
@@ -62,7 +64,7 @@ class LayerWriter:
         module = call.site.node.module
         known = self._stored.get(id(module))
         if known is None:
-            count = count_storage((module,))
+            count = self._storages.of(module)
             known = self._counts.get(count)
             if known is None:
                 parameters, buffers = (
@@ -73,15 +75,17 @@ class LayerWriter:
             self._stored[id(module)] = known
         return known
 
-    def _operator_flops(self, call: Call) -> MetricResult:
+    def _metrics(self, call: Call, row: Row) -> Results:
+        if self._counter is None:
+            return {**row.metrics}
         tally = call.tally
         if call.site.is_opaque:
             tally.is_flops_complete = False
         key = tally.flops, tally.is_flops_complete
         known = self._operators.get(key)
         if known is None:
-            known = self._operators[key] = flops_metric(tally, SCOPE)
-        return known
+            known = self._operators[key] = self._counter.flops_metric(tally, SCOPE)
+        return {**row.metrics, "operator_flops": known}
 
 
 def _add_ownership(record: LayerReport, call: Call, row: Row) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
 from torchscan.crawl.packed import packed_tensors
+
+_PLAIN = (torch.Tensor, nn.Parameter)
 
 
 class StorageCount(NamedTuple):
@@ -26,121 +28,143 @@ class StorageCount(NamedTuple):
     parameter_bytes: int
     buffer_elements: int
     buffer_bytes: int
-    is_complete: bool = True
-    is_known: bool = True
-    local_parameters: int | None = None
+    is_complete: bool
+    is_known: bool
+    local_parameters: int | None
 
     @property
     def frozen_parameters(self) -> int:
         return self.parameters - self.trainable_parameters
 
 
-class Region:
-    """The part of one storage that tensors cover: usually one tensor, all of it."""
+class _Holding(NamedTuple):
+    """A tensor that a module holds."""
 
-    __slots__ = ("elements", "is_trainable", "item_bytes", "local_elements", "spans")
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self.elements = tensor.numel()
-        self.item_bytes = tensor.element_size()
-        self.is_trainable = tensor.requires_grad
-        self.local_elements = _local_elements(tensor)
-        self.spans: list[tuple[int, int]] | None = None
-
-    def add(self, first: torch.Tensor, tensor: torch.Tensor) -> None:
-        """Take in one more tensor on the storage: the union of the spans counts, never more than all elements."""
-        self.is_trainable |= tensor.requires_grad
-        spans = self.spans if self.spans is not None else [_span(first)]
-        if _span(tensor) not in spans:
-            spans.append(_span(tensor))
-            self.elements = min(self.elements + tensor.numel(), _covered(spans))
-        self.spans = spans
+    tensor: torch.Tensor
+    elements: int
+    item_bytes: int
+    is_trainable: bool
 
 
-class Inventory:
-    """Distinct storages of the parameters, or of the buffers, of some modules."""
+class _Inventory:
+    """Tensors by the storage that they lie on, whoever holds them."""
 
-    __slots__ = ("_firsts", "_seen", "regions")
+    __slots__ = ("alone", "together")
 
     def __init__(self) -> None:
-        self.regions: dict[int, Region] = {}
-        self._firsts: dict[int, torch.Tensor] = {}
-        self._seen: set[int] = set()
+        self.alone: dict[int, _Holding] = {}
+        self.together: dict[int, list[_Holding]] = {}
 
-    def add(self, tensor: torch.Tensor) -> None:
-        """Enter a tensor; one that was entered before, or shares a storage, adds only what it alone covers."""
-        if id(tensor) in self._seen:
-            return
-        self._seen.add(id(tensor))
-        key = _storage_key(tensor)
-        region = self.regions.get(key)
-        if region is None:
-            self.regions[key] = Region(tensor)
-            self._firsts[key] = tensor
-        else:
-            region.add(self._firsts[key], tensor)
+    def add(self, tensor: torch.Tensor) -> _Holding:
+        """Enter a tensor."""
+        try:
+            storage = tensor.untyped_storage()._cdata
+        except (NotImplementedError, RuntimeError):
+            storage = id(tensor)  # sparse and wrapper tensors have no storage of their own
+        holding = _Holding(tensor, tensor.numel(), tensor.element_size(), tensor.requires_grad)
+        first = self.alone.setdefault(storage, holding)
+        if first is not holding:
+            self.together.setdefault(storage, [first]).append(holding)
+        return holding
+
+    def totals(self) -> tuple[int, int, int]:
+        """Give elements, trainable elements and bytes, each storage once."""
+        elements = trainable = size = 0
+        for storage, holding in self.alone.items():
+            covered, is_trainable = holding.elements, holding.is_trainable
+            if storage in self.together:
+                covered = _union(self.together[storage])
+                is_trainable = any(each.is_trainable for each in self.together[storage])
+            elements += covered
+            size += covered * holding.item_bytes
+            trainable += covered * is_trainable
+        return elements, trainable, size
 
 
-def count_storage(modules: Iterable[nn.Module]) -> StorageCount:
-    """Count the parameters and buffers that the modules hold directly."""
-    parameters, buffers = Inventory(), Inventory()
-    missing = 0
-    for module in modules:
-        missing += _enter(module._parameters, parameters) + _enter(module._buffers, buffers)
+class Storages:
+    """Counts module by module, and all of them together."""
+
+    __slots__ = ("_buffers", "_missing", "_own", "_parameters")
+
+    def __init__(self, modules: Iterable[nn.Module]) -> None:
+        self._parameters = _Inventory()
+        self._buffers = _Inventory()
+        self._missing = 0
+        self._own = {id(module): self._enter(module) for module in modules}
+
+    def of(self, module: nn.Module) -> StorageCount:
+        """Give what one of the modules holds directly."""
+        return self._own[id(module)]
+
+    def total(self) -> StorageCount:
+        """Count all of them together; what several modules share counts once."""
+        parameters, buffers = self._parameters.totals(), self._buffers.totals()
+        is_known = not self._missing or bool(self._parameters.alone or self._buffers.alone)
+        return StorageCount(*parameters, buffers[0], buffers[2], not self._missing, is_known, self._local_parameters())
+
+    def tensors(self) -> list[torch.Tensor]:
+        """List one tensor of each storage."""
+        return [holding.tensor for held in (self._parameters, self._buffers) for holding in held.alone.values()]
+
+    def _enter(self, module: nn.Module) -> StorageCount:
         packed = packed_tensors(module)
-        missing += packed is None
-        for tensor in packed or ():
-            parameters.add(tensor)
-    held = parameters.regions.values()
-    local = sum(region.local_elements for region in held)
-    total = sum(region.elements for region in held)
-    is_sharded = any(region.local_elements != region.elements and region.spans is None for region in held)
-    return StorageCount(
-        parameters=total,
-        trainable_parameters=sum(region.elements for region in held if region.is_trainable),
-        parameter_bytes=sum(region.elements * region.item_bytes for region in held),
-        buffer_elements=sum(region.elements for region in buffers.regions.values()),
-        buffer_bytes=sum(region.elements * region.item_bytes for region in buffers.regions.values()),
-        is_complete=not missing,
-        is_known=not missing or bool(parameters.regions or buffers.regions),
-        local_parameters=local if is_sharded else None,
-    )
+        missing = int(packed is None)
+        parameters = [self._parameters.add(tensor) for tensor in packed or ()]
+        buffers: list[_Holding] = []
+        tensors: Any  # a scripted module has its own kind of mapping
+        for tensors, inventory, found in (
+            (module._parameters, self._parameters, parameters),
+            (module._buffers, self._buffers, buffers),
+        ):
+            for tensor in tensors.values():
+                if tensor is None:
+                    continue
+                if is_lazy(tensor):
+                    missing += 1
+                else:
+                    found.append(inventory.add(tensor))
+        self._missing += missing
+        return _own_count(parameters, buffers, missing)
+
+    def _local_parameters(self) -> int | None:
+        """Elements on this rank: None unless a parameter is sharded."""
+        held = [holding for holding in self._parameters.alone.values() if type(holding.tensor) not in _PLAIN]
+        if not any(hasattr(holding.tensor, "to_local") for holding in held):
+            return None
+        away = sum(holding.elements - _local_elements(holding.tensor) for holding in held)
+        return self._parameters.totals()[0] - away
 
 
-def tensors_of(modules: Iterable[nn.Module]) -> list[torch.Tensor]:
-    """List the parameters and buffers that the modules hold directly, as often as they are held."""
-    return [
-        tensor
-        for module in modules
-        for tensors in (module._parameters, module._buffers)
-        for tensor in tensors.values()
-        if tensor is not None
-    ]
+_NOTHING = StorageCount(0, 0, 0, 0, 0, True, True, None)
 
 
-def _enter(tensors: Mapping[str, torch.Tensor | None], inventory: Inventory) -> int:
-    """Enter the tensors that have a shape; give the number of those that have none yet."""
-    missing = 0
-    for tensor in tensors.values():
-        if tensor is None:
-            continue
-        if is_lazy(tensor):
-            missing += 1
-        else:
-            inventory.add(tensor)
-    return missing
+def _own_count(parameters: list[_Holding], buffers: list[_Holding], missing: int) -> StorageCount:
+    """Count what one module holds: tensors of one module rarely share a storage, and then only the total knows."""
+    if not parameters and not buffers and not missing:
+        return _NOTHING
+    elements = trainable = size = buffer_elements = buffer_bytes = 0
+    for holding in parameters:
+        elements += holding.elements
+        size += holding.elements * holding.item_bytes
+        if holding.is_trainable:
+            trainable += holding.elements
+    for holding in buffers:
+        buffer_elements += holding.elements
+        buffer_bytes += holding.elements * holding.item_bytes
+    is_known = not missing or bool(parameters or buffers)
+    return StorageCount(elements, trainable, size, buffer_elements, buffer_bytes, not missing, is_known, None)
 
 
-def _storage_key(tensor: torch.Tensor) -> int:
-    try:
-        return int(tensor.untyped_storage()._cdata)
-    except (NotImplementedError, RuntimeError):
-        return id(tensor)  # sparse and wrapper tensors have no storage of their own
+def _union(group: list[_Holding]) -> int:
+    """Count the elements that tensors on one storage cover, never more than their own together."""
+    distinct = list({id(holding.tensor): holding for holding in group}.values())
+    return min(sum(holding.elements for holding in distinct), _covered(map(_span, distinct)))
 
 
-def _span(tensor: torch.Tensor) -> tuple[int, int]:
+def _span(holding: _Holding) -> tuple[int, int]:
     """First and one past the last element offset in the storage."""
-    if not tensor.numel():
+    tensor = holding.tensor
+    if not holding.elements:
         return (0, 0)
     first = int(tensor.storage_offset())
     reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
@@ -156,6 +180,5 @@ def _covered(spans: Iterable[tuple[int, int]]) -> int:
 
 
 def _local_elements(tensor: torch.Tensor) -> int:
-    """Elements on this rank: fewer than the tensor's own for a sharded parameter."""
     to_local = getattr(tensor, "to_local", None)
     return int(to_local().numel()) if callable(to_local) else tensor.numel()

@@ -5,12 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ci_action.errors import PublishError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from ci_action.core.spec import TargetResult, WorkerSpec
+
+
+class RefusedError(PublishError):
+    """GitHub said no, and asking again would not change it. ``permissions``: what GitHub says it would accept."""
+
+    def __init__(self, message: str, *, status: int, permissions: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.permissions = permissions
+
+
+class UncertainError(PublishError):
+    """A request that must not be sent twice may have been carried out, although its answer was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """As whom a token writes."""
+
+    id: int | None
+    login: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +75,8 @@ class GitHub(Protocol):
     def create_comment(self, number: int, body: str) -> Comment: ...
     def update_comment(self, comment_id: int, body: str) -> Comment | None: ...
     def delete_comment(self, comment_id: int) -> None: ...
+    def author(self) -> Author | None: ...
+    def pause(self, attempt: int) -> None: ...
 
 
 class Sink(Protocol):
@@ -62,3 +87,4 @@ class Sink(Protocol):
     def outputs(self, values: Mapping[str, str]) -> None: ...
     def annotate(self, kind: str, message: str, *, file: str | None = None, line: int | None = None) -> None: ...
     def progress(self, line: str) -> None: ...
+    def replay(self, title: str, text: str) -> None: ...

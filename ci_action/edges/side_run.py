@@ -9,8 +9,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
-from ci_action.core.evidence import parse_json
 from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
+from ci_action.core.strict_json import parse_json
 from ci_action.edges.watch import WatchedProcess, shown_output
 from ci_action.errors import EvidenceError
 

@@ -1,0 +1,132 @@
+"""The pipeline: plan, measure both sides, compare, judge, render."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ci_action.core.comparing import compare
+from ci_action.core.config_file import find_config, load_config
+from ci_action.core.judging import judge
+from ci_action.core.planning import make_plan, target_specs
+from ci_action.core.spec import SPEC_VERSION, Side, TargetResult, WorkerSpec
+from ci_action.core.verdict import Gate
+from ci_action.errors import ConfigError, GitError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ci_action.core.config import Config
+    from ci_action.core.event import PullRequest
+    from ci_action.core.plan import Commits, Plan
+    from ci_action.core.verdict import Verdict
+    from ci_action.ports import Git, Measurer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """What will be measured. ``problem`` says why nothing can be judged although head can be measured."""
+
+    plan: Plan
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the workers said of each side."""
+
+    base: list[TargetResult]
+    head: list[TargetResult]
+
+
+def prepare(
+    commits: Commits,
+    git: Git,
+    *,
+    working_directory: str = ".",
+    pull_request: PullRequest | None = None,
+    problem: str = "",
+) -> Prepared:
+    """Read both configs as the commits have them and decide what is measured.
+
+    Raises ConfigError for a head config that is wrong. A wrong base config cannot be mended by anything but a merge,
+    so head is reported and nothing is judged.
+    """
+    base_config = None
+    if commits.base_sha is not None:
+        try:
+            base_config = config_at(commits.base_sha, git, working_directory)
+        except ConfigError as error:
+            problem = problem or f"base's config is not valid, so nothing is judged until its fix is merged: {error}"
+    head_config = config_at(commits.measured_sha, git, working_directory)
+    plan = make_plan(
+        commits,
+        base_config=base_config,
+        head_config=head_config,
+        pull_request=pull_request,
+        working_directory=working_directory,
+        changed_paths=_changed_paths(commits, base_config, git),
+    )
+    return Prepared(plan=plan, problem=problem)
+
+
+def config_at(sha: str, git: Git, working_directory: str) -> Config | None:
+    """The config of one commit, or None where it has none. Raises ConfigError."""
+    found = find_config(lambda path: git.read(sha, path), working_directory=working_directory)
+    return load_config(found.text, source=found.source, kind=found.kind) if found else None
+
+
+def measure(plan: Plan, git: Git, measurer: Measurer, *, checkout: Path) -> Evidence:
+    """Measure both sides in detached worktrees: at once, or base first where head's code comes from a fork [S20]."""
+    is_foreign = plan.pull_request is not None and plan.pull_request.is_fork
+    with ExitStack() as stack:
+        specs = []
+        for side, sha in (("base", plan.commits.base_sha), ("head", plan.commits.measured_sha)):
+            spec = _spec(plan, side)  # type: ignore[arg-type] # mypy widens the literals of the tuple
+            if sha is not None and spec["targets"]:
+                specs.append(_placed(spec, stack.enter_context(git.worktree(sha, side)), plan, checkout))
+        results = measurer.measure(specs, parallel=not is_foreign)
+    by_side = {spec["side"]: found for spec, found in zip(specs, results, strict=True)}
+    return Evidence(base=by_side.get("base", []), head=by_side.get("head", []))
+
+
+def conclude(prepared: Prepared, evidence: Evidence) -> Verdict:
+    """Compare and judge. What could not be judged is never a pass."""
+    plan = prepared.plan
+    verdict = judge(plan, compare(plan, evidence.base, evidence.head))
+    if not prepared.problem:
+        return verdict
+    code = verdict.exit_code or GitError.exit_code
+    outcome = Gate.FAIL if verdict.outcome is Gate.FAIL else Gate.UNKNOWN
+    return replace(verdict, outcome=outcome, exit_code=code, notes=(prepared.problem, *verdict.notes))
+
+
+def _changed_paths(commits: Commits, base: Config | None, git: Git) -> list[str] | None:
+    """Asked of git only where the owner skips targets by path."""
+    if commits.base_sha is None or base is None or not any(target.paths for target in base.targets):
+        return None
+    return git.changed_paths(commits.base_sha, commits.measured_sha)
+
+
+def _spec(plan: Plan, side: Side) -> WorkerSpec:
+    own = plan.base_config if side == "base" else plan.head_config
+    return {
+        "version": SPEC_VERSION,
+        "side": side,
+        "root": "",
+        "worktree": "",
+        "checkout": "",
+        "import_paths": list((own or plan.policy).import_paths),
+        "out": "",
+        "seed": plan.policy.seed,
+        "threads": plan.policy.threads,
+        "targets": target_specs(plan, side),
+    }
+
+
+def _placed(spec: WorkerSpec, worktree: Path, plan: Plan, checkout: Path) -> WorkerSpec:
+    root = worktree / plan.working_directory
+    if not root.is_dir():
+        raise ConfigError(f"the working directory {plan.working_directory!r} does not exist on {spec['side']}")
+    return {**spec, "root": str(root.resolve()), "worktree": str(worktree), "checkout": str(checkout)}

@@ -1,0 +1,85 @@
+"""What every command does with evidence: judge it, render it, deliver it, say it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ci_action.app import Evidence, Prepared, conclude
+from ci_action.core.document import to_json, verdict_document
+from ci_action.core.verdict import Gate
+from ci_action.publish import Delivered, deliver_files, deliver_words
+from ci_action.render.rendering import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ci_action.core.facts import Facts
+    from ci_action.core.plan import Plan
+    from ci_action.core.verdict import Verdict
+    from ci_action.ports import GitHub, Sink
+    from ci_action.render.rendered import Rendered
+    from ci_action.session import Session
+
+OUTPUT_BYTES = 900_000
+
+
+def rendered_verdict(prepared: Prepared, evidence: Evidence, facts: Facts) -> tuple[Verdict, Rendered]:
+    """Judge and render; the same evidence always gives the same words."""
+    verdict = conclude(prepared, evidence)
+    results = {"base": evidence.base, "head": evidence.head}
+    return verdict, render(verdict, prepared.plan, facts, results=results)
+
+
+def write_pages(rendered: Rendered, session: Session) -> Path:
+    """Write the report's files and name the index page."""
+    return deliver_files(rendered, session.sink)
+
+
+def publish(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session, github: GitHub | None) -> Delivered:
+    """Summary, comment and step outputs, in this order."""
+    delivered = deliver_words(
+        rendered,
+        verdict,
+        plan,
+        session.sink,
+        github,
+        mode=session.inputs.comment or plan.policy.comment,
+        require_comment=session.inputs.require_comment,
+    )
+    annotate_limits(verdict, plan, session.sink)
+    session.sink.outputs(
+        {
+            "verdict": verdict.outcome.value,
+            "comment-url": delivered.comment_url,
+            "report-path": str(session.sink.folder / "index.html"),
+            "json": _short_json(verdict, plan),
+        }
+    )
+    return delivered
+
+
+def annotate_limits(verdict: Verdict, plan: Plan, sink: Sink) -> None:
+    """Put each exceeded limit beside the line that the owner wrote."""
+    source = plan.base_config.source if plan.base_config else None
+    for target in verdict.targets:
+        for row in target.rows:
+            if row.limit is not None and row.gate in {Gate.FAIL, Gate.UNKNOWN}:
+                said = row.reason or f"{row.word.value}, limit {row.limit.text}"
+                sink.annotate("error", f"{row.target}, {row.metric}: {said}", file=source, line=row.limit.line)
+
+
+def say(rendered: Rendered, verdict: Verdict, plan: Plan, *, as_json: bool, quiet: bool) -> None:
+    """Print the result for a person, or the whole document for a machine."""
+    if as_json:
+        click.echo(to_json(verdict_document(verdict, plan)), nl=False)
+    else:
+        click.echo(rendered.headline if quiet else rendered.terminal)
+
+
+def _short_json(verdict: Verdict, plan: Plan) -> str:
+    """The document as an output; GitHub takes 1 MB of each, so a larger one loses its targets."""
+    document = verdict_document(verdict, plan)
+    text = to_json(document)
+    return text if len(text) <= OUTPUT_BYTES else to_json({**document, "targets": []})

@@ -1,0 +1,141 @@
+"""The stages one by one, over files: what action.yml calls, each with no more rights than it needs.
+
+Only the chosen commits and the workers' results cross from stage to stage. Each later stage reads the configs from the
+commits again, and compares, judges and renders anew: no words and no verdict are ever taken from a file.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ci_action import app
+from ci_action.app import Evidence, prepare
+from ci_action.commands import report
+from ci_action.commands.run import choose_or_explain, reproduction
+from ci_action.core.strict_json import parse_json
+from ci_action.edges.environ import read_event
+from ci_action.edges.evidence_folder import read_commits, read_results, write_commits, write_results
+from ci_action.errors import EvidenceError
+from ci_action.session import open_session
+
+if TYPE_CHECKING:
+    from ci_action.app import Prepared
+    from ci_action.core.verdict import Verdict
+    from ci_action.edges.git import GitRepository
+    from ci_action.render.rendered import Rendered
+    from ci_action.session import Session
+
+GATE = "evidence/gate.json"
+out_option = click.option(
+    "--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder that all stages share."
+)
+
+
+@click.command()
+@out_option
+def plan(out: Path) -> int:
+    """Choose base and head, fetch what is missing, and list what will be measured."""
+    with open_session(out=out) as session:
+        event = read_event(session.runner)
+        if event.skip_reason:
+            session.sink.annotate("notice", f"nothing is measured: {event.skip_reason}")
+            session.sink.outputs({"skip": "true", "verdict": "unknown"})
+            return 0
+        git = session.git()
+        commits, problem = choose_or_explain(event, git, session.inputs.base or None)
+        pull = event.pull_request
+        where = session.working_directory(git)
+        prepared = prepare(commits, git, working_directory=where, pull_request=pull, problem=problem)
+        write_commits(session.sink, commits, problem)
+        for target in prepared.plan.targets:
+            session.sink.progress(f"target {target.id}: {target.skipped or target.policy.factory}")
+        session.sink.outputs({"skip": "false"})
+    return 0
+
+
+@click.command()
+@out_option
+@click.option("--python", "python", help="Interpreter that has torch. Default: the input python.")
+def measure(out: Path, python: str | None) -> int:
+    """Measure both sides. Nothing in this stage's environment may be a secret."""
+    with open_session(out=out) as session:
+        prepared, git = _again(session)
+        measurer = session.measurer(prepared.plan, python=python or session.inputs.python)
+        evidence = app.measure(prepared.plan, git, measurer, checkout=git.top)
+        write_results(session.sink, "base", evidence.base)
+        write_results(session.sink, "head", evidence.head)
+    return 0
+
+
+@click.command()
+@out_option
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
+def compare(out: Path, as_json: bool) -> int:
+    """Compare and judge what was measured, and print it."""
+    with open_session(out=out) as session:
+        prepared, verdict, rendered = _rendered(session)
+        report.say(rendered, verdict, prepared.plan, as_json=as_json, quiet=False)
+    return 0
+
+
+@click.command()
+@out_option
+def render(out: Path) -> int:
+    """Write the pages that go into the artifact."""
+    with open_session(out=out) as session:
+        _, _, rendered = _rendered(session)
+        index = report.write_pages(rendered, session)
+        session.sink.outputs({"report-path": str(index)})
+    return 0
+
+
+@click.command()
+@out_option
+@click.option("--artifact-url", default="", help="Where the uploaded report is.")
+def publish(out: Path, artifact_url: str) -> int:
+    """Write summary, comment and outputs, and leave the exit code for the gate."""
+    with open_session(out=out) as session:
+        prepared, verdict, rendered = _rendered(session, artifact_url)
+        delivered = report.publish(rendered, verdict, prepared.plan, session, session.github())
+        gate_file = {"exit_code": delivered.exit_code, "headline": rendered.headline}
+        session.sink.write_file(GATE, json.dumps(gate_file) + "\n")
+        click.echo(rendered.terminal)
+    return 0
+
+
+@click.command()
+@out_option
+def gate(out: Path) -> int:
+    """End with the exit code of the run: the last step, when everything has been delivered."""
+    with open_session(out=out) as session:
+        try:
+            decided = parse_json((out / GATE).read_bytes())
+            code, headline = int(decided["exit_code"]), str(decided["headline"])
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise EvidenceError("there is no verdict to act on: the step before this one did not finish") from error
+        if code:
+            session.sink.annotate("error", headline)
+    return code
+
+
+def _again(session: Session) -> tuple[Prepared, GitRepository]:
+    commits, problem = read_commits(session.sink.folder)
+    git = session.git()
+    event = read_event(session.runner)
+    where = session.working_directory(git)
+    return prepare(commits, git, working_directory=where, pull_request=event.pull_request, problem=problem), git
+
+
+def _rendered(session: Session, artifact_url: str = "") -> tuple[Prepared, Verdict, Rendered]:
+    prepared, _ = _again(session)
+    evidence = Evidence(base=read_results(session.sink.folder, "base"), head=read_results(session.sink.folder, "head"))
+    facts = session.facts(
+        artifact_url=artifact_url or None,
+        reproduction=reproduction(prepared.plan.commits, prepared.plan.working_directory),
+    )
+    verdict, rendered = report.rendered_verdict(prepared, evidence, facts)
+    return prepared, verdict, rendered

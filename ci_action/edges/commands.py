@@ -1,0 +1,54 @@
+"""The runner's command language as text: annotations, outputs, and foreign lines made harmless [S15, S16]."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from ci_action.errors import ActionError
+
+OUTPUT_NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+MESSAGE_CHARACTERS = 4000
+KINDS = frozenset({"error", "warning", "notice"})
+
+
+def annotation(kind: str, message: str, *, file: str | None = None, line: int | None = None) -> str:
+    """One annotation command, on one line whatever it is about."""
+    if kind not in KINDS:
+        raise ValueError(f"an annotation is one of {sorted(KINDS)}, got {kind!r}")
+    properties = {"title": "TorchScan", "file": file, "line": None if line is None else str(line)}
+    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    return f"::{kind} {shown}::{_data(message[:MESSAGE_CHARACTERS])}"
+
+
+def output_block(name: str, value: str) -> str:
+    """One entry of GITHUB_OUTPUT, framed by a delimiter that nobody can know in advance."""
+    if not OUTPUT_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not the name of an output")
+    delimiter = f"torchscan_{secrets.token_hex(16)}"
+    if delimiter in value:
+        raise ActionError("an output contains its own random delimiter")
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def replayed(title: str, text: str) -> str:
+    """Foreign output in a folded group, between stop-commands, with every command in it broken."""
+    token = secrets.token_hex(16)
+    lines = "\n".join(defused(line) for line in text.splitlines())
+    return f"::group::{_data(title)}\n::stop-commands::{token}\n{lines}\n::{token}::\n::endgroup::"
+
+
+def defused(line: str) -> str:
+    """The line with ``::`` at its start and ``##[`` anywhere broken, and control characters shown."""
+    shown = "".join(char if char == "\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in line)
+    broken = shown.replace("##[", "##\u200b[")
+    rest = broken.lstrip()
+    return f"{broken[: len(broken) - len(rest)]}:\u200b{rest[1:]}" if rest.startswith("::") else broken
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

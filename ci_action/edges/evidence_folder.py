@@ -1,0 +1,69 @@
+"""The files between the stages: the chosen commits, and what the workers said. Everything else is recomputed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, cast
+
+from ci_action.core.plan import Commits
+from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
+from ci_action.core.strict_json import parse_json
+from ci_action.errors import EvidenceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ci_action.ports import Sink
+
+COMMITS = "evidence/commits.json"
+
+
+def write_commits(sink: Sink, commits: Commits, problem: str) -> None:
+    """Keep the choice of commits, and why base could not be had where that is so."""
+    sink.write_file(COMMITS, _text({"version": SPEC_VERSION, "problem": problem, "commits": asdict(commits)}))
+
+
+def read_commits(folder: Path) -> tuple[Commits, str]:
+    """Read the choice back. Raises EvidenceError."""
+    document = _read(folder / COMMITS, "plan")
+    commits = document.get("commits")
+    names = {item.name for item in fields(Commits)}
+    if not isinstance(commits, dict) or set(commits) != names or not isinstance(document.get("problem"), str):
+        raise EvidenceError(f"{COMMITS} does not hold the commits of a plan: run `torchscan-ci plan` again")
+    return Commits(**commits), document["problem"]
+
+
+def write_results(sink: Sink, side: Side, results: Sequence[TargetResult]) -> None:
+    """Keep what one side's workers said."""
+    sink.write_file(f"evidence/{side}.json", _text({"version": SPEC_VERSION, "results": list(results)}))
+
+
+def read_results(folder: Path, side: Side) -> list[TargetResult]:
+    """Read one side's results back. Raises EvidenceError."""
+    document = _read(folder / f"evidence/{side}.json", "measure")
+    results = document.get("results")
+    if not isinstance(results, list) or not all(
+        isinstance(item, dict) and item.get("side") == side for item in results
+    ):
+        raise EvidenceError(f"evidence/{side}.json does not hold results of {side}: run `torchscan-ci measure` again")
+    return cast("list[TargetResult]", results)
+
+
+def _is_of(item: Any, side: Side) -> bool:
+    return isinstance(item, dict) and item.get("side") == side and isinstance(item.get("id"), str)
+
+
+def _read(path: Path, stage: str) -> dict[str, Any]:
+    try:
+        document = parse_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise EvidenceError(f"there is no {path.name} in {path.parent}: run `torchscan-ci {stage}` first") from error
+    if not isinstance(document, dict) or document.get("version") != SPEC_VERSION:
+        raise EvidenceError(f"{path.name} is of another version: run `torchscan-ci {stage}` again")
+    return document
+
+
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, allow_nan=False) + "\n"

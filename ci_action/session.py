@@ -1,0 +1,126 @@
+"""Wiring: the edges of one run, built from the environment and the command line."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ci_action.core.facts import Facts
+from ci_action.edges.child import ChildLimits, ChildMeasurer
+from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runner
+from ci_action.edges.git import GitRepository
+from ci_action.edges.outputs import FolderSink, RunnerSink
+from ci_action.edges.progress import Progress
+from ci_action.errors import ConfigError
+from torchscan import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ci_action.core.plan import Plan
+    from ci_action.ports import GitHub
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One invocation: where it runs, what it was given, where its words go."""
+
+    inputs: ActionInputs
+    runner: Runner
+    sink: FolderSink
+    directory: Path
+    scratch: Path
+
+    def git(self) -> GitRepository:
+        """The repository around the working directory."""
+        return GitRepository(
+            self.directory,
+            scratch=self.scratch,
+            trust=self.runner.is_actions,
+            token=self.inputs.token or None,
+            server_url=self.runner.server_url,
+        )
+
+    def working_directory(self, git: GitRepository) -> str:
+        """The working directory as a path inside the repository."""
+        return self.directory.resolve().relative_to(git.top).as_posix()
+
+    def measurer(self, plan: Plan, *, python: str) -> ChildMeasurer:
+        """Workers with what the policy config grants them."""
+        return ChildMeasurer(
+            python=python,
+            scratch=self.scratch,
+            environ=os.environ,
+            pass_env=plan.policy.pass_env,
+            limits=ChildLimits(
+                timeout_seconds=plan.policy.timeout_seconds, memory_bytes=plan.policy.memory_limit_bytes
+            ),
+            on_result=Progress(plan, self.sink).note,
+            on_output=lambda side, text: self.sink.replay(f"output of the measured code, {side}", text),
+        )
+
+    def github(self) -> GitHub | None:
+        """GitHub, where there is a token; its client is loaded only then."""
+        if not self.inputs.token or not self.runner.repository:
+            return None
+        from ci_action.edges.api import Api
+        from ci_action.edges.github import GitHubRest
+
+        return GitHubRest(
+            Api(self.inputs.api_url, self.inputs.token),
+            self.runner.repository,
+            is_installation=self.inputs.token.startswith("ghs_"),
+            is_job_token=os.environ.get("TORCHSCAN_IS_JOB_TOKEN", "true") == "true",
+        )
+
+    def facts(self, *, artifact_url: str | None = None, reproduction: str | None = None) -> Facts:
+        """What a report says of this run."""
+        runner = self.runner
+        return Facts(
+            torchscan_version=__version__,
+            repository=runner.repository or None,
+            server_url=runner.server_url,
+            run_id=runner.run_id or None,
+            run_attempt=runner.run_attempt,
+            workflow_path=runner.workflow_path,
+            comment_id=self.inputs.comment_id,
+            artifact_url=artifact_url,
+            platform=f"{platform.system()} {platform.machine().replace('_', '-')}",
+            reproduction=reproduction,
+            report_directory=None if runner.is_actions else str(self.sink.folder),
+        )
+
+
+@contextmanager
+def open_session(
+    *, directory: Path | None = None, out: Path | None = None, quiet: bool = False, use_inputs: bool = True
+) -> Iterator[Session]:
+    """Build a session and remove its scratch folder at the end. ``out`` takes the report; by default a new folder."""
+    runner = read_runner(os.environ)
+    inputs = read_inputs(os.environ) if use_inputs else ActionInputs()
+    workspace = directory or (runner.workspace / inputs.working_directory if use_inputs else Path.cwd())
+    if not workspace.is_dir():
+        raise ConfigError(f"the working directory {str(workspace)!r} does not exist")
+    if directory is None and not workspace.resolve().is_relative_to(runner.workspace.resolve()) and use_inputs:
+        raise ConfigError(f"input working-directory: {inputs.working_directory!r} leads out of the workspace")
+    folder = out or Path(tempfile.mkdtemp(prefix="torchscan-report-", dir=runner.temp))
+    sink = RunnerSink(folder, os.environ, quiet=quiet) if runner.is_actions else FolderSink(folder, quiet=quiet)
+    scratch = Path(tempfile.mkdtemp(prefix="torchscan-", dir=runner.temp)).resolve()
+    try:
+        yield Session(inputs=inputs, runner=runner, sink=sink, directory=workspace, scratch=scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def default_python() -> str:
+    """The interpreter that measures by default: this one if it has torch, else ``python`` on the PATH."""
+    import sys
+
+    return sys.executable if find_spec("torch") else "python"

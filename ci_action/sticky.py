@@ -1,0 +1,117 @@
+"""One comment per workflow and id: found by its marker and its author, updated, never repeated [B6-B11, S25]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ci_action.core.marker import Marker, parse_marker
+from ci_action.ports import RefusedError, UncertainError
+
+if TYPE_CHECKING:
+    from ci_action.ports import Author, Comment, GitHub
+
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posted:
+    """Where the comment is now, and a sentence where something other than a plain update happened."""
+
+    url: str | None
+    note: str = ""
+
+
+def post(github: GitHub, number: int, body: str, *, only_update: bool = False) -> Posted:
+    """Write ``body`` as the one comment of its marker. ``only_update``: stay silent where there is none yet.
+
+    Raises PublishError; a failed listing never counts as "there is none".
+    """
+    marker = parse_marker(body)
+    if marker is None:
+        raise ValueError("the comment does not start with its marker")
+    now = github.head_sha(number)
+    if now != marker.head_sha:
+        return Posted(url=None, note=f"the pull request has moved on to {now[:7]}, so its comment was left alone")
+    mine = _mine(github, number, marker)
+    newer = next((comment for comment in mine if _is_newer(comment, marker)), None)
+    if newer is not None:
+        return Posted(url=newer.html_url, note="a newer run of the same commit has already written the comment")
+    note = ""
+    if mine:
+        try:
+            updated = _settle(github, mine, body)
+        except RefusedError as refusal:
+            if refusal.status != 403:
+                raise
+            updated, note = None, "the earlier comment may not be edited with this token, so a new one was written"
+        if updated is not None:
+            return Posted(url=updated.html_url)
+    if only_update and not note:
+        return Posted(url=None)
+    created = _create(github, number, body, marker)
+    return Posted(url=created.html_url, note=note)
+
+
+def _create(github: GitHub, number: int, body: str, marker: Marker) -> Comment:
+    """Create the comment once, although an answer may be lost and another job may do the same just now."""
+    for attempt in range(1, TRIES + 1):
+        try:
+            created = github.create_comment(number, body)
+        except UncertainError:
+            if attempt == TRIES:
+                raise
+            github.pause(attempt)
+            mine = _mine(github, number, marker)
+            settled = _settle(github, mine, body) if mine else None
+            if settled is not None:
+                return settled
+            continue
+        rivals = [comment for comment in github.comments(number) if _is_rival(comment, created, marker)]
+        if not rivals:
+            return created
+        return _settle(github, [*rivals, created], body) or created
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _settle(github: GitHub, mine: list[Comment], body: str) -> Comment | None:
+    """Of several own comments the oldest wins: it is written first, then the others go. None if it is gone."""
+    winner, *losers = sorted(mine, key=lambda comment: comment.id)
+    updated = github.update_comment(winner.id, body)
+    if updated is None:
+        return _settle(github, losers, body) if losers else None
+    for loser in losers:
+        github.delete_comment(loser.id)
+    return updated
+
+
+def _mine(github: GitHub, number: int, marker: Marker) -> list[Comment]:
+    """Comments that carry our marker and that we wrote. We are asked for only where there is a candidate."""
+    candidates = [comment for comment in github.comments(number) if _has_key(comment, marker)]
+    if not candidates:
+        return []
+    author = github.author()
+    return [comment for comment in candidates if _is_by(comment, author)]
+
+
+def _is_by(comment: Comment, author: Author | None) -> bool:
+    if author is None:  # GitHub does not say who we are: an app can be it, a person cannot
+        return comment.author_login.endswith("[bot]")
+    if author.id is not None and comment.author_id is not None:
+        return author.id == comment.author_id
+    return author.login.removesuffix("[bot]").lower() == comment.author_login.removesuffix("[bot]").lower()
+
+
+def _is_rival(comment: Comment, created: Comment, marker: Marker) -> bool:
+    same_author = (comment.author_id, comment.author_login) == (created.author_id, created.author_login)
+    return comment.id != created.id and same_author and _has_key(comment, marker)
+
+
+def _has_key(comment: Comment, marker: Marker) -> bool:
+    theirs = parse_marker(comment.body)
+    return theirs is not None and theirs.is_same_comment(marker)
+
+
+def _is_newer(comment: Comment, marker: Marker) -> bool:
+    theirs = parse_marker(comment.body)
+    return theirs is not None and theirs.head_sha == marker.head_sha and theirs.is_newer_than(marker)

@@ -1,0 +1,74 @@
+"""``render_report``: one report, or two, as one file that opens anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from torchscan.compare.reports import compare_reports
+from torchscan.render.costs import VIEWS
+from torchscan.render.page import evidence_island, html_page
+from torchscan.render.page_view import Page, build_page
+from torchscan.report.analysis import AnalysisReport
+from torchscan.report.benchmark import BenchmarkComparison, BenchmarkReport
+from torchscan.report.schema import check_analysis
+
+Format = Literal["html", "svg"]
+View = Literal["module_flops", "macs", "dmas", "parameters", "parameter_bytes", "operator_flops", "operator_macs"]
+FORMATS = ("html", "svg")
+METRICS = (*VIEWS, "operator_macs")
+
+
+def render_report(
+    report: AnalysisReport | BenchmarkReport | BenchmarkComparison,
+    *,
+    format: Format = "html",  # noqa: A002 # the documented name of the argument
+    before: AnalysisReport | None = None,
+    title: str = "TorchScan analysis",
+    metric: View = "module_flops",
+) -> str:
+    """Render a report as self-contained HTML or a standalone SVG. Nothing is fetched, remeasured or changed.
+
+    ``before`` is an earlier analysis to compare with. ``metric`` is the map shown first. Benchmarks are
+    rendered as HTML only.
+
+    Raises:
+        ValueError: an unknown format or metric, a malformed report, or two analyses that cannot be compared.
+    """
+    _check_options(format, title, metric)
+    report_json = _as_json(report, "report")
+    check_analysis(report)
+    page = _page(report, before, title, metric)  # type: ignore[arg-type]
+    island = "" if page.has_static_evidence else evidence_island([row.evidence for row in page.rows])
+    return html_page("report.html.j2", page, report_json=report_json, island=island)
+
+
+def _page(report: AnalysisReport, before: AnalysisReport | None, title: str, metric: str) -> Page:
+    if before is None:
+        return build_page(report, None, None, title=title, metric=metric)
+    _as_json(before, "before")
+    try:
+        check_analysis(before)
+    except ValueError as error:
+        raise ValueError(f"before: {error}") from error
+    return build_page(report, before, compare_reports(before, report), title=title, metric=metric)
+
+
+def _check_options(format: str, title: str, metric: str) -> None:  # noqa: A002 # as above
+    if format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {format!r}")
+    if metric not in METRICS:
+        raise ValueError(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
+    if not isinstance(title, str):
+        raise ValueError(f"title must be a string, got {type(title).__name__}")  # noqa: TRY004 # documented as ValueError
+
+
+def _as_json(report: Any, where: str) -> str:
+    """Write a report as JSON, which also proves that it is plain data without NaN or infinity."""
+    if not isinstance(report, Mapping):
+        raise ValueError(f"{where}: expected a torchscan report (a dict), got {type(report).__name__}")  # noqa: TRY004
+    try:
+        return json.dumps(report, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{where}: not plain JSON data: {error}") from error

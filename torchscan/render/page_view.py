@@ -1,0 +1,192 @@
+"""The whole page of an analysis as plain values. Templates only loop and choose; every number arrives as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torchscan.render.context import Field, context_fields, withheld
+from torchscan.render.costs import VIEWS, block_costs
+from torchscan.render.diagnostics_view import Group, diagnostic_groups, next_steps
+from torchscan.render.evidence import EvidenceWriter
+from torchscan.render.fold import Layout, fold, lay_out
+from torchscan.render.labels import metric_label
+from torchscan.render.map_view import MapView, map_view
+from torchscan.render.module_rows import COLUMNS, OPEN_DEPTH, BlockCosts, Row, module_rows
+from torchscan.render.totals_view import Total, cards, sentences, totals_view
+from torchscan.render.tree import Module, build_tree
+from torchscan.report.analysis import STORAGE_TOTALS, AnalysisReport
+from torchscan.report.diagnostic import Diagnostic
+from torchscan.report.diff import ReportDiff
+
+MOST_ROWS = 10_000
+STATIC_EVIDENCE_ROWS = 1_200
+_LARGE_MAP = 200
+_OPENED_CHANGES = 10
+
+Costs = Mapping[str, BlockCosts]
+
+
+@dataclass(frozen=True, slots=True)
+class ModulesSummary:
+    """How much of the tree the page shows: shown and hidden add up to all."""
+
+    modules: int
+    rows: int
+    calls: int
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    cut_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that the templates show."""
+
+    title: str
+    subject: str
+    metric: str
+    is_comparison: bool
+    sentences: list[tuple[str, str]]
+    cards: list[Total]
+    totals: list[Total]
+    maps: list[MapView]
+    columns: list[str]
+    rows: list[Row]
+    summary: ModulesSummary
+    groups: list[Group]
+    fields: list[Field]
+    withheld: tuple[str, ...]
+    steps: list[tuple[str, str]]
+    has_static_evidence: bool
+
+    @property
+    def changed_totals(self) -> list[Total]:
+        return [total for total in self.totals if not total.is_equal]
+
+    @property
+    def equal_totals(self) -> list[Total]:
+        return [total for total in self.totals if total.is_equal]
+
+
+def build_page(
+    report: AnalysisReport, before: AnalysisReport | None, diff: ReportDiff | None, *, title: str, metric: str
+) -> Page:
+    """Arrange one analysis, or two, for a reader."""
+    reasons = withheld(report, before) if before is not None else ()
+    root = build_tree(
+        report["layers"], report["context"].get("model_type", ""), () if before is None else before["layers"]
+    )
+    diagnostics = _by_path(report["diagnostics"])
+    is_comparison = before is not None
+    whole = lay_out(fold(root, _codes(diagnostics)))
+    layout, costs = _cut(whole, {name: _both_sides(whole, name, is_comparison=is_comparison) for name in VIEWS})
+    hidden = frozenset(name for name in VIEWS if reasons and name not in STORAGE_TOTALS)
+    is_small = len(layout.blocks) <= STATIC_EVIDENCE_ROWS
+    most = 600 if is_small else _LARGE_MAP
+    maps = [map_view(name, layout, costs[name], compares=name not in hidden, most=most) for name in VIEWS]
+    writer = EvidenceWriter(diagnostics, is_comparison=is_comparison)
+    tags = [_tags(layout, index, costs, is_comparison=is_comparison) for index in range(len(layout.blocks))]
+    opened = _opened(layout, tags, maps, metric)
+    groups = diagnostic_groups(report["diagnostics"])
+    totals = totals_view(report, before, reasons)
+    return Page(
+        title=title,
+        subject=report["context"].get("model_type", "") or "Model",
+        metric=metric if metric in VIEWS else "operator_flops",
+        is_comparison=is_comparison,
+        sentences=sentences(totals),
+        cards=cards(totals),
+        totals=totals,
+        maps=maps,
+        columns=[metric_label(name) for name in COLUMNS],
+        rows=module_rows(layout, costs, tags, [writer.write(block) for block in layout.blocks], opened, hidden),
+        summary=_summary(root, whole, report, diff),
+        groups=groups,
+        fields=context_fields(report, before),
+        withheld=reasons,
+        steps=next_steps(report, groups, maps),
+        has_static_evidence=is_small,
+    )
+
+
+def _by_path(diagnostics: Sequence[Diagnostic]) -> dict[str, list[Diagnostic]]:
+    found: dict[str, list[Diagnostic]] = {}
+    for each in diagnostics:
+        if "path" in each:
+            found.setdefault(each["path"], []).append(each)
+    return found
+
+
+def _codes(diagnostics: Mapping[str, Sequence[Diagnostic]]) -> dict[str, frozenset[str]]:
+    return {path: frozenset([each["code"] for each in found]) for path, found in diagnostics.items()}
+
+
+def _both_sides(layout: Layout, metric: str, *, is_comparison: bool) -> BlockCosts:
+    head = block_costs(layout, metric)
+    return BlockCosts(head, block_costs(layout, metric, is_base=True) if is_comparison else ())
+
+
+def _cut(layout: Layout, costs: Costs) -> tuple[Layout, Costs]:
+    """Keep the first rows of an immense tree. What is cut stays in the sums of the rows above it."""
+    if len(layout.blocks) <= MOST_ROWS:
+        return layout, costs
+    kept = Layout(*(getattr(layout, name)[:MOST_ROWS] for name in Layout.__slots__))
+    return kept, {name: BlockCosts(sides.head[:MOST_ROWS], sides.base[:MOST_ROWS]) for name, sides in costs.items()}
+
+
+def _tags(layout: Layout, index: int, costs: Costs, *, is_comparison: bool) -> tuple[str, ...]:
+    """Say in words what is special about a block."""
+    block = layout.blocks[index]
+    module = block.module
+    if not module.calls and not module.base_calls:
+        return ("not called",)
+    tags = []
+    if is_comparison:
+        tags += _change_tags(module, index, costs)
+    statuses = {costs[name].head[index].status for name in ("module_flops", "macs", "operator_flops")}
+    if not statuses.isdisjoint(("partial",)):
+        tags.append("lower bound")
+    if not statuses.isdisjoint(("unavailable",)):
+        tags.append("unavailable")
+    return tuple(tags)
+
+
+def _change_tags(module: Module, index: int, costs: Costs) -> list[str]:
+    if not module.base_calls:
+        return ["new"]
+    if not module.calls:
+        return ["removed"]
+    changed = len(module.calls) != len(module.base_calls) or module.calls[0]["type"] != module.base_calls[0]["type"]
+    if changed or any(costs[name].head[index] != costs[name].base[index] for name in VIEWS):
+        return ["changed"]
+    return []
+
+
+def _opened(layout: Layout, tags: Sequence[tuple[str, ...]], maps: Sequence[MapView], metric: str) -> frozenset[int]:
+    """Open the first levels, and in a comparison the ways to the largest changes."""
+    opened = {
+        index for index, depth in enumerate(layout.depths) if depth < OPEN_DEPTH and layout.blocks[index].count == 1
+    }
+    ranked = [bar.id for view in maps if view.metric == metric for bar in view.bars]
+    changed = [index for index in ranked if tags[index] and tags[index][0] in ("changed", "new", "removed")]
+    for index in changed[:_OPENED_CHANGES]:
+        above = layout.parents[index]
+        while above >= 0 and above not in opened:
+            opened.add(above)
+            above = layout.parents[above]
+    return frozenset(opened)
+
+
+def _summary(root: Module, layout: Layout, report: AnalysisReport, diff: ReportDiff | None) -> ModulesSummary:
+    changes = diff["layers"] if diff is not None else {"added": [], "removed": [], "changed": []}
+    return ModulesSummary(
+        modules=sum(1 for _ in root.walk()),
+        rows=min(MOST_ROWS, len(layout.blocks)),
+        cut_rows=max(0, len(layout.blocks) - MOST_ROWS),
+        calls=len(report["layers"]),
+        added=len(changes["added"]),
+        removed=len(changes["removed"]),
+        changed=len(changes["changed"]),
+    )

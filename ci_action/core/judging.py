@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.comparing import is_complete, known
 from ci_action.core.metrics import METRICS
+from ci_action.core.noise import word_under
 from ci_action.core.pairs import covers
 from ci_action.core.thresholds import is_better, is_over_max, is_relative, is_worse
 from ci_action.core.verdict import Gate, Verdict, Word
@@ -126,10 +127,14 @@ def _unproven(row: Row, limit: Limit) -> Gate:
 
 
 def _judge_timing(row: Row, limit: Limit) -> Row:
-    """Apply the gate to a word that the pair interval decided. The cap is judged on head's own number."""
-    head = known(row.head)
+    """Hold the pair interval against this limit, and head's own number against its cap."""
+    head, base = known(row.head), known(row.base)
+    if row.word is Word.INCONCLUSIVE:  # too few pairs, or a machine that moves the same code: nothing is judged
+        return replace(row, gate=_UNJUDGED[limit.on_inconclusive], limit=limit)
     if head is not None and is_over_max(limit, head):
         return replace(row, gate=_PROVEN[limit.on_exceed], limit=limit, reason=row.reason or "over the cap")
+    if is_relative(limit) and row.interval is not None and base is not None:
+        row = replace(row, word=word_under(limit, base, row.interval))
     if is_relative(limit) and row.word is Word.REGRESSED:
         return replace(row, gate=_PROVEN[limit.on_exceed], limit=limit)
     if is_relative(limit) and row.word is Word.INCONCLUSIVE:

@@ -1,0 +1,133 @@
+"""The rows of what a clock, an allocator or the kernel measured, with their words. Pure: the evidence is all it takes.
+
+Latency and throughput are decided by the interval over lockstep pairs alone. The tensor peak is exact; the resident set
+is the median of a few children and scatters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ci_action.core.assembling import comparison, side_report
+from ci_action.core.family import Family, family, log_changes
+from ci_action.core.metrics import BENCHMARK_METRICS, METRICS
+from ci_action.core.noise import CONTROL_PAIRS, interval, plain_word
+from ci_action.core.verdict import Row, Word
+from ci_action.core.wilcoxon import estimate_shift
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ci_action.core.evidence import BenchmarkEvidence
+    from ci_action.core.plan import Plan, PlannedTarget
+    from torchscan.report.benchmark import BenchmarkReport
+    from torchscan.report.metric import MetricResult
+
+_WITHHELD = "outputs differ, change withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A word with its reason."""
+
+    word: Word
+    reason: str = ""
+
+
+def timing_rows(plan: Plan, evidence: Mapping[str, BenchmarkEvidence]) -> dict[str, tuple[Row, ...]]:
+    """Give each benchmarked target's rows, in report order. A target without evidence has rows that say so."""
+    shared = family(plan, evidence)
+    return {
+        planned.id: _target_rows(planned, evidence.get(planned.id), shared)
+        for planned in plan.targets
+        if planned.policy.benchmark is not None and not planned.skipped
+    }
+
+
+def _target_rows(planned: PlannedTarget, evidence: BenchmarkEvidence | None, shared: Family) -> tuple[Row, ...]:
+    reports = [side_report(evidence, side) if evidence else None for side in ("base", "head")]
+    obstacle = _obstacle(planned, evidence)
+    benchmark = planned.policy.benchmark
+    asked = [name for name in BENCHMARK_METRICS if benchmark and name in benchmark.metrics]
+    rows = []
+    for metric in asked:
+        base, head = (_total(report, metric) for report in reports)
+        call = obstacle or _missing(base, head)
+        row = Row(
+            target=planned.id,
+            metric=metric,
+            base=base,
+            head=head,
+            word=call.word if call else Word.NOT_MEASURED,
+            reason=call.reason if call else "",
+            is_new=planned.base is None,
+        )
+        rows.append(row if call or evidence is None else _worded(row, evidence, shared))
+    return tuple(rows)
+
+
+def _obstacle(planned: PlannedTarget, evidence: BenchmarkEvidence | None) -> _Call | None:
+    """Say what keeps every row of a target from being compared."""
+    if planned.head is None:
+        return _Call(Word.REMOVED)
+    if evidence is None:
+        return _Call(Word.NOT_MEASURED, "the benchmark did not run")
+    if failed := evidence["failure"]:
+        return _Call(Word.NOT_MEASURED, f"{failed['side']}: {failed['failure']['type']} in round {failed['round']}")
+    if planned.base is None:
+        return _Call(Word.NEW)
+    if evidence["output_check"]["verdict"] == "failed":
+        return _Call(Word.NOT_COMPARABLE, _WITHHELD)
+    compared = comparison(evidence)
+    return _Call(Word.NOT_COMPARABLE, compared) if isinstance(compared, str) else None
+
+
+def _missing(base: MetricResult | None, head: MetricResult | None) -> _Call | None:
+    lost = [
+        f"{side}: {'unavailable' if result is None or result['known_value'] is None else 'its calls disagree'}"
+        for side, result in (("base", base), ("head", head))
+        if result is None or result["value"] is None
+    ]
+    if not lost:
+        return None
+    word = Word.EVIDENCE_LOST if base is not None and base["value"] is not None else Word.NOT_MEASURED
+    return _Call(word, "; ".join(lost))
+
+
+def _worded(row: Row, evidence: BenchmarkEvidence, shared: Family) -> Row:
+    if METRICS[row.metric].timing:
+        return _timed(row, evidence, shared)
+    if row.metric == "process_peak_rss":
+        return replace(row, word=_scattered(evidence))
+    same = row.base is not None and row.head is not None and row.base["value"] == row.head["value"]
+    return replace(row, word=Word.UNCHANGED if same else Word.CHANGED)
+
+
+def _timed(row: Row, evidence: BenchmarkEvidence, shared: Family) -> Row:
+    """Word a timing as if no limit covered it; each limit looks at the interval again."""
+    changes = log_changes(evidence, row.metric)
+    timing = (row.target, row.metric)
+    shift = estimate_shift(changes, shared.level(timing))
+    if shift is None or (timing in shared.levels and len(changes) < shared.needed_pairs):
+        reason = f"{len(changes)} of {evidence['planned_pairs']} pairs were measured, {shared.needed_pairs} are needed"
+        return replace(row, word=Word.INCONCLUSIVE, reason=reason)
+    change = interval(shift, len(changes))
+    if shared.control is not None and shared.control.is_noisy:
+        reason = f"noisy runner: base against itself moved {shared.control.estimate:+.1%}"
+        return replace(row, word=Word.INCONCLUSIVE, interval=change, reason=reason)
+    if shared.control is None and timing in shared.levels:
+        reason = f"the runner was not checked: fewer than {CONTROL_PAIRS} pairs of base against itself"
+        return replace(row, word=Word.INCONCLUSIVE, interval=change, reason=reason)
+    return replace(row, word=plain_word(change), interval=change, reason="")
+
+
+def _scattered(evidence: BenchmarkEvidence) -> Word:
+    """Call resident sets changed only where every child of one side lies above every child of the other."""
+    base, head = ((own["rss_bytes"] if own else []) for own in (evidence["base"], evidence["head"]))
+    overlap = min(head) <= max(base) and min(base) <= max(head)
+    return Word.WITHIN_NOISE if overlap else Word.CHANGED
+
+
+def _total(report: BenchmarkReport | None, metric: str) -> MetricResult | None:
+    return report["totals"].get(metric) if report else None

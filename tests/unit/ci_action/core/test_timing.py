@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import random
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from support.rounds import Machine, evidence
+from support.verdicts import config, limit, plan, target
+
+from ci_action.core.assembling import side_report
+from ci_action.core.config import Benchmark
+from ci_action.core.judging import judge_row
+from ci_action.core.timing import timing_rows
+from ci_action.core.verdict import Gate, Row, Word
+
+LATENCY = limit("latency", max_increase=0.05)
+QUIET = Machine(block_sd=0.004, pair_sd=0.004)
+
+
+def timed(*metrics: str) -> Any:
+    return target("net", benchmark=Benchmark(metrics=metrics or ("latency",)))
+
+
+def rounds(change: float = 0.0, pairs: int = 10, controls: int = 8, seed: int = 1) -> Any:
+    rng = random.Random(seed)
+    return QUIET.rounds(rng, pairs, change=change) + QUIET.rounds(rng, controls, kind="control")
+
+
+def rows(found: Any, *limits: Any, metrics: tuple[str, ...] = ("latency",)) -> list[Row]:
+    planned = plan(config(timed(*metrics), limits=limits))
+    return [judge_row(row, limits) for row in timing_rows(planned, {"net": found})["net"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "word", "gate"),
+    [
+        (0.15, Word.REGRESSED, Gate.FAIL),
+        (0.0, Word.WITHIN_NOISE, Gate.PASS),
+        (0.05, Word.INCONCLUSIVE, Gate.WARN),
+        (0.03, Word.CHANGED, Gate.PASS),
+        (-0.15, Word.IMPROVED, Gate.PASS),
+    ],
+)
+def test_the_interval_decides(change: float, word: Word, gate: Gate) -> None:
+    (row,) = rows(evidence(rounds(change)), LATENCY)
+    assert (row.word, row.gate) == (word, gate)
+    assert row.interval is not None
+    assert row.interval.pairs == 10
+    assert row.interval.low <= row.interval.estimate <= row.interval.high
+
+
+def test_a_strict_warning_and_a_generous_failure_are_judged_apart() -> None:
+    warn = limit("latency", max_increase=0.05, on_exceed="warn")
+    fail = limit("latency", max_increase=0.50)
+    (row,) = rows(evidence(rounds(0.15)), warn, fail)
+    assert (row.word, row.gate, row.limit) == (Word.REGRESSED, Gate.WARN, warn)
+
+
+def test_fewer_blocks_of_throughput_are_a_regression() -> None:
+    (row,) = rows(evidence(rounds(0.15)), limit("throughput", max_decrease=0.05), metrics=("throughput",))
+    assert (row.word, row.gate) == (Word.REGRESSED, Gate.FAIL)
+    assert row.interval is not None
+    assert row.interval.estimate == pytest.approx(1 / 1.15 - 1, abs=0.01)
+
+
+def test_an_unlimited_timing_is_described_and_not_gated() -> None:
+    (row,) = rows(evidence(rounds(0.15, controls=0)))
+    assert (row.word, row.gate) == (Word.CHANGED, Gate.NONE)
+
+
+def test_a_noisy_machine_judges_nothing() -> None:
+    biased = QUIET.rounds(random.Random(1), 8, change=0.04, kind="control")
+    (row,) = rows(evidence(rounds(0.15, controls=0) + biased), LATENCY, limit("latency", max=0.0001))
+    assert (row.word, row.gate) == (Word.INCONCLUSIVE, Gate.WARN)
+    assert "noisy runner: base against itself moved +" in row.reason
+
+
+def test_a_gated_timing_without_a_control_is_not_judged() -> None:
+    (row,) = rows(evidence(rounds(0.15, controls=7)), LATENCY)
+    assert (row.word, row.gate) == (Word.INCONCLUSIVE, Gate.WARN)
+    assert "fewer than 8 pairs of base against itself" in row.reason
+
+
+def test_too_few_pairs_are_no_evidence() -> None:
+    (row,) = rows(evidence(rounds(0.50, pairs=5)), LATENCY)
+    assert (row.word, row.interval, row.gate) == (Word.INCONCLUSIVE, None, Gate.WARN)
+    assert row.reason == "5 of 10 pairs were measured, 6 are needed"
+
+
+def test_a_failure_names_side_and_round() -> None:
+    failed = {
+        "side": "head",
+        "round": 7,
+        "failure": {"stage": "benchmark", "type": "RuntimeError", "message": "x", "frames": []},
+    }
+    (row,) = rows(evidence(rounds(0.15), failure=failed, head=None), LATENCY)
+    assert (row.word, row.reason) == (Word.NOT_MEASURED, "head: RuntimeError in round 7")
+    assert row.gate is Gate.UNKNOWN
+
+
+def test_failed_outputs_withhold_the_change() -> None:
+    check = {"method": "tolerances", "verdict": "failed", "message": ""}
+    (row,) = rows(evidence(rounds(0.15), output_check=check), LATENCY)
+    assert (row.word, row.interval) == (Word.NOT_COMPARABLE, None)
+    assert row.reason == "outputs differ, change withheld"
+
+
+def test_another_torch_is_not_comparable_and_says_so() -> None:
+    found = evidence(rounds(0.15))
+    found = {**found, "head": deepcopy(found["head"])}  # type: ignore[assignment]
+    found["head"]["context"]["torch_version"] = "2.14.0"  # type: ignore[index]
+    (row,) = rows(found, LATENCY)
+    assert row.word is Word.NOT_COMPARABLE
+    assert "torch_version: '2.13.0' and '2.14.0'" in row.reason
+
+
+def test_without_evidence_there_is_a_row_that_says_so() -> None:
+    planned = plan(config(timed(), limits=(LATENCY,)))
+    (row,) = timing_rows(planned, {})["net"]
+    assert (row.word, row.reason) == (Word.NOT_MEASURED, "the benchmark did not run")
+
+
+def peaks(*values: int) -> list[dict[str, Any]]:
+    facts = {"device": "cpu", "metric": "pytorch_tensor_bytes", "baseline_bytes": 0}
+    return [{**facts, "peak_bytes": value, "delta_bytes": value} for value in values]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "word", "gate"),
+    [
+        ((100, 100), (100, 100), Word.UNCHANGED, Gate.PASS),
+        ((100, 100), (120, 120), Word.REGRESSED, Gate.FAIL),
+        ((100, 100), (120, 121), Word.EVIDENCE_LOST, Gate.FAIL),  # at least 121 is over the limit beyond doubt
+        ((100, 100), (100, 101), Word.EVIDENCE_LOST, Gate.UNKNOWN),
+    ],
+)
+def test_a_tensor_peak_is_exact_where_its_calls_agree(base: Any, head: Any, word: Word, gate: Gate) -> None:
+    found = evidence(rounds())
+    sides = {side: {**found[side], "memory": peaks(*values)} for side, values in (("base", base), ("head", head))}  # type: ignore[literal-required]
+    (row,) = rows({**found, **sides}, limit("peak_memory", max_increase=0.05), metrics=("peak_memory",))
+    assert (row.word, row.gate) == (word, gate)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "word", "gate"),
+    [
+        ([100, 110, 120], [115, 125, 130], Word.WITHIN_NOISE, Gate.PASS),
+        ([100, 110, 120], [140, 150, 160], Word.REGRESSED, Gate.FAIL),
+    ],
+)
+def test_resident_sets_differ_only_where_no_child_overlaps(base: Any, head: Any, word: Word, gate: Gate) -> None:
+    found = evidence(rounds())
+    sides = {side: {**found[side], "rss_bytes": values} for side, values in (("base", base), ("head", head))}  # type: ignore[literal-required]
+    (row,) = rows({**found, **sides}, limit("process_peak_rss", max_increase=0.05), metrics=("process_peak_rss",))
+    assert (row.word, row.gate) == (word, gate)
+
+
+def test_controls_are_no_part_of_a_sides_latency() -> None:
+    found = evidence(rounds(0.15))
+    report = side_report(found, "base")
+    assert report is not None
+    assert report["measurement"]["measured_calls"] == 10 * 12
+    assert report["totals"]["latency"]["method"] == "torchscan_lockstep_blocks_v1"
+
+
+def test_the_rows_follow_from_the_saved_evidence_alone() -> None:
+    found = evidence(rounds(0.15))
+    assert rows(found, LATENCY) == rows(json.loads(json.dumps(found)), LATENCY)

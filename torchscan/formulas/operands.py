@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -62,3 +63,21 @@ def describe(value: Any) -> str:
 def elements(*tensors: Tensor | None) -> int:
     """Count the elements of the tensors that are there."""
     return sum(tensor.numel() for tensor in tensors if tensor is not None)
+
+
+def known_values(value: Any, name: str) -> list[int]:
+    """Read integers that decide how much work there is. Raises UnsupportedCall where a tensor has no values."""
+    if not isinstance(value, Tensor):
+        return [int(each) for each in value]
+    if not value.is_meta:
+        try:
+            return [int(each) for each in value.flatten().tolist()]
+        except (RuntimeError, AssertionError):  # a fake tensor has shapes and no values
+            pass
+    raise UnsupportedCall(f"the values of {name} decide the work, and they are not known here")
+
+
+def broadcast_shape(*tensors: Tensor) -> tuple[int, ...]:
+    """Give the common shape of tensors that are combined element by element."""
+    axes = zip_longest(*(reversed(tensor.shape) for tensor in tensors), fillvalue=1)
+    return tuple(next((size for size in sizes if size != 1), 1) for sizes in axes)[::-1]

@@ -11,13 +11,19 @@ from torch import nn
 from torchscan.formulas import (
     activations,
     attention,
+    class_losses,
     convolution,
     embedding,
+    folding,
     linear,
+    losses,
     movement,
     normalization,
+    parametrization,
     pooling,
     recurrent,
+    resampling,
+    similarity,
     transformer,
 )
 from torchscan.formulas.family import Family
@@ -31,9 +37,15 @@ FAMILIES: tuple[Family, ...] = (
     *activations.FAMILIES,
     *embedding.FAMILIES,
     *movement.FAMILIES,
+    *resampling.FAMILIES,
+    *folding.FAMILIES,
+    *similarity.FAMILIES,
     *recurrent.FAMILIES,
     *attention.FAMILIES,
     *transformer.FAMILIES,
+    *losses.FAMILIES,
+    *class_losses.FAMILIES,
+    *parametrization.FAMILIES,
 )
 
 BUILTIN: Mapping[type[nn.Module], Family] = MappingProxyType(

@@ -36,12 +36,15 @@ class Recorder:
         self._counter = counter
         self._estimator = estimator
         self._current: Call | None = None
+        self._is_asking = False  # a handler that reads a parametrized weight calls modules: they are no part of the run
         self._thread = get_ident()
         if counter is not None:
             counter.listener = self._on_operator
 
     def begin(self, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note that a module is about to run."""
+        if self._is_asking:
+            return
         if get_ident() != self._thread:
             self.foreign.add(site.node.path)
             return
@@ -61,7 +64,7 @@ class Recorder:
 
     def end(self, site: Site, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         """Note that a module has run. ``output`` is None as well when it raised: then an exception is in flight."""
-        if get_ident() != self._thread:
+        if self._is_asking or get_ident() != self._thread:
             return
         call = self._current
         while call is not None and call.site is not site:
@@ -78,10 +81,19 @@ class Recorder:
         if self._counter is not None and call.parent is not None:
             self._counter.current = call.parent.tally
 
-    def update_input(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Describe the arguments again: the module's own pre-hooks may have replaced them."""
-        if self._current is not None and get_ident() == self._thread:
-            self._current.input = self._describer.call(args, kwargs)
+    def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note what the module's own pre-hooks have done: they may replace the arguments, or compute a weight."""
+        call = self._current
+        if call is None or self._is_asking or get_ident() != self._thread:
+            return
+        call.input = self._describer.call(args, kwargs)
+        call.input_id = id(args[0]) if args else 0
+        call.is_prepared_by_work = bool(call.tally.flops) or not call.tally.is_flops_complete
+
+    def close(self) -> None:
+        """Let go of the counter, which holds this recorder in turn."""
+        if self._counter is not None:
+            self._counter.listener = None
 
     def _on_operator(self, name: str, flops: int | float) -> None:
         if self._current is not None:
@@ -103,11 +115,11 @@ class Recorder:
             if known is not None:
                 call.estimate = known
                 return
-        counter.is_suspended = True
+        counter.is_suspended = self._is_asking = True
         try:
             call.estimate = estimator.estimate(match, ModuleCall(module, args, kwargs, output), key)
         finally:
-            counter.is_suspended = False
+            counter.is_suspended = self._is_asking = False
         if key is not None:
             call.site.estimates[key] = call.estimate
 
@@ -130,7 +142,7 @@ class _Probe:
 
     def prepared(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if self._recorder is not None:
-            self._recorder.update_input(args, kwargs)
+            self._recorder.prepared(args, kwargs)
 
     def after(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         if self._recorder is not None and self._site is not None:
@@ -156,6 +168,7 @@ def observed(nodes: list[Node], recorder: Recorder) -> Iterator[None]:
         for module, probe in attached:
             probe.close()
             _detach(module, key)
+        recorder.close()
 
 
 def _attach(module: nn.Module, key: Any, probe: _Probe) -> None:

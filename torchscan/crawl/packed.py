@@ -18,7 +18,7 @@ def packed_tensors(module: nn.Module) -> list[torch.Tensor] | tuple[()] | None:
     Returns:
         The logical tensors, none when it packs none, None when it packs some that cannot be unpacked.
     """
-    if type(module).__module__.startswith(_UNPACKED):
+    if type(module).__module__.startswith(_UNPACKED) or isinstance(module, torch.jit.ScriptModule):
         return ()
     if not any(isinstance(value, torch.ScriptObject) for value in vars(module).values()):
         return ()

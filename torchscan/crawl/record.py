@@ -37,6 +37,7 @@ class Call:
         position: place in the order in which calls began.
         input_id, output_id: identity of the first argument and of the output, to see a chain of layers.
         handled: identity of the exception that was being handled when the call began.
+        is_prepared_by_work: the module's own pre-hooks did arithmetic, which no formula of the module knows.
         is_done: the call returned. False after a failure, and while it runs.
     """
 
@@ -47,6 +48,7 @@ class Call:
         "input",
         "input_id",
         "is_done",
+        "is_prepared_by_work",
         "output",
         "output_id",
         "parent",
@@ -69,4 +71,5 @@ class Call:
         self.output: Metadata | None = None
         self.output_id = 0
         self.estimate: Estimate | None = None
+        self.is_prepared_by_work = False
         self.is_done = False

@@ -28,7 +28,7 @@ OUTPUT_BYTES = 900_000
 def rendered_verdict(prepared: Prepared, evidence: Evidence, facts: Facts) -> tuple[Verdict, Rendered]:
     """Judge and render; the same evidence always gives the same words."""
     verdict = conclude(prepared, evidence)
-    results = {"base": evidence.base, "head": evidence.head}
+    results = [*evidence.base, *evidence.head]
     return verdict, render(verdict, prepared.plan, facts, results=results)
 
 
@@ -48,7 +48,8 @@ def publish(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session, 
         mode=session.inputs.comment or plan.policy.comment,
         require_comment=session.inputs.require_comment,
     )
-    annotate_limits(verdict, plan, session.sink)
+    if session.runner.is_actions:  # elsewhere the table says it
+        annotate_limits(verdict, plan, session.sink)
     session.sink.outputs(
         {
             "verdict": verdict.outcome.value,

@@ -48,6 +48,7 @@ class SideRun:
         self._results: list[TargetResult] = []
         self._process: WatchedProcess | None = None
         self._since = monotonic()
+        self._results_at_start = 0
 
     def start(self) -> None:
         """Start a worker for the targets that have no result yet."""
@@ -56,6 +57,7 @@ class SideRun:
         out = self._folder / f"out-{len(self._results)}"
         out.mkdir()
         self._out = out
+        self._results_at_start = len(self._results)
         spec: WorkerSpec = {**self._spec, "out": str(out), "targets": self._pending}
         file = self._folder / f"spec-{len(self._results)}.json"
         file.write_text(json.dumps(spec), encoding="utf-8")
@@ -119,8 +121,12 @@ class SideRun:
             self.stop()  # also ends what the measured code may have left behind
             return
         code = self._process.returncode or 0
-        if (self._out / "ready").exists():
+        if (self._out / f"{self._pending[0]['index']}.begun").exists():
             self._bury("WorkerDied", _cause(code, self._process.peak_bytes))
+            return
+        if (self._out / "ready").exists() and len(self._results) > self._results_at_start:
+            self.stop()  # it died between two targets: the next one is not to blame
+            self.start()
             return
         reason = _unfit(self._python) or f"the worker did not start: {_last_line(self.output()) or _cause(code, 0)}"
         self.stop()

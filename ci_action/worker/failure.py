@@ -10,7 +10,6 @@ from ci_action.worker.load import FactoryError
 from ci_action.worker.wire import cut
 
 FRAMES = 10
-OUR_FOLDERS = (str(Path(__file__).resolve().parents[1]),)
 
 
 def describe(error: BaseException, stage: Stage, root: Path) -> Failure:
@@ -21,12 +20,16 @@ def describe(error: BaseException, stage: Stage, root: Path) -> Failure:
         for frame in walked
         if Path(frame.filename).resolve().is_relative_to(root)
     ]
-    return {
+    failure: Failure = {
         "stage": stage,
         "type": type(error).__name__,
         "message": cut(_message(error).replace(f"{root}/", "")),
         "frames": frames[-FRAMES:],
     }
+    rows = getattr(error, "torchscan_rows", None)  # what the analysis had seen when the forward broke off
+    if isinstance(rows, list):
+        failure["calls_done"] = sum(row["output"].get("kind") != "failed" for row in rows)
+    return failure
 
 
 def is_our_own(error: BaseException) -> bool:

@@ -24,8 +24,10 @@ def run_targets(spec: WorkerSpec) -> None:
     """Measure each target of a side and write ``<index>.json`` for it, whatever the model does."""
     if spec["threads"] is not None:
         torch.set_num_threads(spec["threads"])
+    out = Path(spec["out"])
     for target in spec["targets"]:
-        write_result(run_target(spec, target), Path(spec["out"]) / f"{target['index']}.json")
+        (out / f"{target['index']}.begun").touch()  # a death from here on is this target's
+        write_result(run_target(spec, target), out / f"{target['index']}.json")
         gc.collect()  # the next model may need the memory of this one
 
 

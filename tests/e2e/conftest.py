@@ -80,7 +80,7 @@ def ghes(proxied_ghes: tuple[FakeGitHub, Prism]) -> Iterator[FakeGitHub]:
 
 @pytest.fixture(scope="session")
 def torch_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The user's interpreter: torch and nothing of ours."""
+    """The user's interpreter: torch, pip and nothing of ours."""
     return torch_only_interpreter(tmp_path_factory.mktemp("user") / "venv")
 
 

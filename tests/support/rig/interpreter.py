@@ -1,4 +1,4 @@
-"""A user's interpreter: torch and what torch itself asks for, and nothing of ours."""
+"""A user's interpreter: pip, torch and what torch itself asks for, and nothing of ours."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ def torch_only_interpreter(folder: Path) -> Path:
     """Make a virtual environment in 0.1 s whose packages are links to this interpreter's torch and its needs."""
     venv.create(folder, with_pip=False, symlinks=True)
     library = folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
-    for package in _needs("torch").values():
+    for package in _needs("torch", "pip").values():
         for name in _top_level(package):
             (library / name).symlink_to(Path(str(package.locate_file(name))))
     return folder / "bin" / "python"
 
 
-def _needs(root: str) -> dict[str, Distribution]:
+def _needs(*roots: str) -> dict[str, Distribution]:
     found: dict[str, Distribution] = {}
-    waiting = [root]
+    waiting = list(roots)
     while waiting:
         name = waiting.pop()
         if name in found:

@@ -64,9 +64,20 @@ def signed_artifact_url(state: GitHubState, request: Request) -> Response:
     return Response(200, {"signed_url": f"{request.own_url}/blob/{key}?sig=x"})
 
 
+def delete_artifact(state: GitHubState, request: Request) -> Response:
+    """Remove a run's artifact, as upload-artifact does before it overwrites one."""
+    run, name = int(request.json["workflow_run_backend_id"]), request.json["name"]
+    found = next((artifact["id"] for artifact in _of_run(state, run) if artifact["name"] == name), None)
+    if found is None:
+        return _twirp_error(404, "not_found", "no such artifact")
+    del state.artifacts[found], state.artifact_runs[found]
+    return Response(200, {"ok": True, "artifact_id": str(found)})
+
+
 METHODS: dict[str, Callable[[GitHubState, Request], Response]] = {
     "CreateArtifact": create_artifact,
     "FinalizeArtifact": finalize_artifact,
+    "DeleteArtifact": delete_artifact,
     "ListArtifacts": list_artifacts,
     "GetSignedArtifactURL": signed_artifact_url,
 }

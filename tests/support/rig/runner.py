@@ -135,7 +135,7 @@ def _parsed(completed: subprocess.CompletedProcess[str]) -> Run:
             outputs.setdefault(".".join(line["stepID"]), {})[line["name"]] = line["arg"]
     return Run(
         exit_code=completed.returncode,
-        log="".join(line["msg"] for line in lines if line.get("raw_output")) + completed.stderr,
+        log="\n".join(line["msg"].rstrip("\n") for line in lines if "msg" in line) + completed.stderr,
         summary="".join(line["content"] for line in lines if line.get("command") == "summary"),
         outputs=outputs,
         annotations=[

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
 import os
 import sys
+import urllib.error
 import urllib.request
 import zipfile
 from pathlib import Path
@@ -48,6 +50,9 @@ def main() -> int:
         for name, file in sorted(files.items()):
             packed.write(file, name)
     name = os.environ["NAME"]
+    if os.environ["OVERWRITE"] == "true":
+        with contextlib.suppress(urllib.error.HTTPError):
+            call("DeleteArtifact", name=name)
     target = call("CreateArtifact", name=name)["signed_upload_url"]
     send(target, archive.getvalue(), method="PUT", content_type="application/zip")
     identifier = call("FinalizeArtifact", name=name)["artifact_id"]

@@ -20,6 +20,8 @@ _CONTEXT = (
     ("execution_mode", "execution mode"),
     ("devices", "devices"),
     ("dtypes", "dtypes"),
+    ("analysis_mode", "analysis mode"),
+    ("torchscan_version", "torchscan"),
 )
 """What an execution metric depends on besides the model. Storage does not: it is compared all the same."""
 _FIELDS = ("method", "unit", "scope")
@@ -51,13 +53,9 @@ def context_changes(base: AnalysisReport, head: AnalysisReport) -> str:
         for field, words in _CONTEXT
         if old.get(field) != new.get(field)
     ]
-    if not _same_call(base, head):
+    if base["inputs"] != head["inputs"]:
         changes.append("the inputs differ")
     return ", ".join(changes)
-
-
-def _same_call(base: AnalysisReport, head: AnalysisReport) -> bool:
-    return all(base["inputs"][key] == head["inputs"][key] for key in ("args", "kwargs"))
 
 
 def _short(value: object) -> str:

@@ -43,7 +43,7 @@ def judge(plan: Plan, verdicts: Sequence[TargetVerdict], *, accepted: Acceptance
     gates = [row.gate for target in targets for row in target.rows]
     gates += [_failed_gate(target, plan) for target in targets]
     outcome = worst(gates)
-    if not any(target.is_measured for target in targets) and not _all_skipped(targets):
+    if not any(target.is_measured or target.skipped for target in targets):
         outcome = worst((outcome, Gate.UNKNOWN))  # "no verdict" is not "pass"
     if outcome is Gate.NONE:
         outcome = Gate.PASS
@@ -152,7 +152,3 @@ def _failed_gate(target: TargetVerdict, plan: Plan) -> Gate:
         return Gate.NONE
     listed = plan.base_config is not None and any(entry.id == target.id for entry in plan.base_config.targets)
     return Gate.UNKNOWN if listed else Gate.WARN
-
-
-def _all_skipped(targets: Sequence[TargetVerdict]) -> bool:
-    return bool(targets) and all(target.skipped for target in targets)

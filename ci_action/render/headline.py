@@ -26,10 +26,11 @@ def headline(verdict: Verdict, plan: Plan, quote: Quote = name, *, glyph: bool =
     """Write the line. ``quote`` puts a name into the medium: a code span, or as it is."""
     line = ""
     for length in _NAME_LENGTHS:
-        for counts in (True, False):
-            line = _line(verdict, plan, partial(quote, length=length), counts=counts, glyph=glyph)
-            if len(line) <= MOST_CHARACTERS:
-                return line
+        line, counts = _parts(verdict, plan, partial(quote, length=length))
+        mark = f"{_lead(verdict).value.glyph} " if glyph else ""
+        line = mark + line
+        if len(line) <= MOST_CHARACTERS:
+            return _with_counts(line, counts)
     return line
 
 
@@ -44,28 +45,38 @@ def targets(count: int) -> str:
     return f"{count} target{'' if count == 1 else 's'}"
 
 
-def _line(verdict: Verdict, plan: Plan, quote: Quote, *, counts: bool, glyph: bool) -> str:
+def _lead(verdict: Verdict) -> State:
+    """Give the state that the line speaks of."""
     found = state_counts(verdict)
     lead = next(iter(found), State.NOT_MEASURED)
-    if lead in {State.NEW, State.REMOVED, State.SKIPPED} and State.REMOVED in found and State.NEW not in found:
-        lead = State.NOT_MEASURED  # nothing of head was measured: that is no tick and no "first"
-    look, mark = lead.value, f"{lead.value.glyph} " if glyph else ""
+    # Where all are removed nothing of head was measured: a finding, not a tick.
+    return State.NOT_MEASURED if lead is State.REMOVED and State.SKIPPED not in found else lead
+
+
+def _with_counts(line: str, counts: list[str]) -> str:
+    """Add how the other targets ended, gravest first, as far as the line has room."""
+    for kept in range(len(counts), 0, -1):
+        longer = f"{line}; {', '.join(counts[:kept])}"
+        if len(longer) <= MOST_CHARACTERS:
+            return longer
+    return line
+
+
+def _parts(verdict: Verdict, plan: Plan, quote: Quote) -> tuple[str, list[str]]:
+    """Give the line's own words, and the counts of the other states."""
+    found, lead = state_counts(verdict), _lead(verdict)
     subject = _whole_run(verdict, plan, lead, found, quote)
+    leading = [target for target in verdict.targets if state_of(target) is lead]
+    is_several = subject is None and len(leading) > 1
     if subject is None:
-        leading = [target for target in verdict.targets if state_of(target) is lead]
-        several = len(leading) > 1
-        subject = (
-            f" in {len(leading)} of {targets(len(verdict.targets))}"
-            if several
-            else f": {_one(leading[0], lead, quote)}"
-        )
+        several = f" in {len(leading)} of {targets(len(verdict.targets))}"
+        subject = several if is_several else f": {_one(leading[0], lead, quote)}"
     rest = [
         f"{count} {state.value.counted}"
         for state, count in found.items()
-        if state is not lead and (state is not State.EQUAL or " in " in subject or lead is State.NOT_MEASURED)
+        if state is not lead and (state is not State.EQUAL or is_several or lead is State.NOT_MEASURED)
     ]
-    tail = f"; {', '.join(rest)}" if rest and counts else ""
-    return f"{mark}{look.headline}{subject}{tail}"
+    return f"{lead.value.headline}{subject}", rest
 
 
 def _whole_run(verdict: Verdict, plan: Plan, lead: State, found: dict[State, int], quote: Quote) -> str | None:

@@ -40,8 +40,13 @@ class RowView:
 
     @property
     def glyph(self) -> str:
-        """The mark before the result's word; never alone."""
-        return RESULTS[self.result]
+        """The sign before the result's word on GitHub; never alone."""
+        return RESULTS[self.result][0]
+
+    @property
+    def mark(self) -> str:
+        """The same in signs that every system font has."""
+        return RESULTS[self.result][1]
 
 
 def row_view(row: Row) -> RowView:

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Glyph and words of a state: as a headline begins, and as other targets are counted after it."""
+    """Glyph and words of a state: as a headline begins, and as other targets are counted after it.
+
+    ``glyph`` is what GitHub draws; ``mark`` is its like in signs that every system font has, for pages.
+    """
 
     glyph: str
+    mark: str
     headline: str
     counted: str
 
@@ -29,19 +33,19 @@ class Look:
 class State(Enum):
     """How one target ended. The first that applies counts."""
 
-    REGRESSION = Look("❌", "Regression", "over a limit")
-    NOT_MEASURED = Look("🚫", "Not measured", "not measured")
-    WARNING = Look("⚠️", "Over a warn limit", "over a warn limit")
-    LOST = Look("⚠️", "Evidence lost", "lost evidence")
-    INCOMPARABLE = Look("⚠️", "Incomparable", "incomparable")
-    INCONCLUSIVE = Look("❔", "Inconclusive", "inconclusive")
-    IMPROVEMENT = Look("✨", "Improvement", "improved")
-    CHANGED = Look("•", "Changed", "changed")
-    WITHIN = Look("✅", "Within limits", "changed within limits")
-    EQUAL = Look("✅", "No change", "no change")
-    NEW = Look("🏁", "First measurement", "new")
-    REMOVED = Look("➖", "Removed", "removed")
-    SKIPPED = Look("⏭️", "Skipped", "skipped")
+    REGRESSION = Look("❌", "✖", "Regression", "over a limit")
+    NOT_MEASURED = Look("🚫", "⊘", "Not measured", "not measured")
+    WARNING = Look("⚠️", "▲", "Over a warn limit", "over a warn limit")
+    LOST = Look("⚠️", "≥", "Evidence lost", "lost evidence")
+    INCOMPARABLE = Look("⚠️", "≠", "Incomparable", "incomparable")
+    INCONCLUSIVE = Look("❔", "?", "Inconclusive", "inconclusive")
+    IMPROVEMENT = Look("✨", "▼", "Improvement", "improved")
+    CHANGED = Look("•", "•", "Changed", "changed")
+    WITHIN = Look("✅", "✔", "Within limits", "changed within limits")
+    EQUAL = Look("✅", "=", "No change", "no change")
+    NEW = Look("🏁", "+", "First measurement", "new")
+    REMOVED = Look("➖", "−", "Removed", "removed")
+    SKIPPED = Look("⏭️", "»", "Skipped", "skipped")
 
     @property
     def rank(self) -> int:
@@ -52,24 +56,24 @@ class State(Enum):
 _PRIMARY = frozenset({*HEADLINE_METRICS, *BENCHMARK_METRICS})
 _RANKS: Mapping[State, int] = MappingProxyType({state: rank for rank, state in enumerate(State)})
 
-RESULTS: Mapping[str, str] = MappingProxyType(
+RESULTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "over": "❌",
-        "failed": "🚫",
-        "accepted": "☑️",
-        "warn": "⚠️",
-        "lost": "⚠️",
-        "incomparable": "⚠️",
-        "unmeasured": "🚫",
-        "unclear": "❔",
-        "better": "✨",
-        "changed": "•",
-        "new": "🆕",
-        "removed": "➖",
-        "equal": "✅",
+        "over": ("❌", "✖"),
+        "failed": ("🚫", "⊘"),
+        "accepted": ("☑️", "✔"),
+        "warn": ("⚠️", "▲"),
+        "lost": ("⚠️", "≥"),
+        "incomparable": ("⚠️", "≠"),
+        "unmeasured": ("🚫", "⊘"),
+        "unclear": ("❔", "?"),
+        "better": ("✨", "▼"),
+        "changed": ("•", "•"),
+        "new": ("🆕", "+"),
+        "removed": ("➖", "−"),
+        "equal": ("✅", "="),
     }
 )
-"""A row's result in one word, in the order in which rows are listed, with its glyph."""
+"""A row's result in one word, in the order in which rows are listed, with its glyph and its mark."""
 
 _BY_WORD: Mapping[Word, str] = MappingProxyType(
     {

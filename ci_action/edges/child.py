@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -59,7 +60,7 @@ class ChildMeasurer:
 
         Raises MeasurementError where the interpreter itself cannot measure, on every side.
         """
-        groups = [list(specs)] if parallel else [[spec] for spec in specs]
+        groups = [_sharing(specs)] if parallel else [[spec] for spec in specs]
         measured = [results for group in groups for results in self._together(group)]
         _refuse_broken_interpreter([result for results in measured for result in results])
         return measured
@@ -92,6 +93,12 @@ class ChildMeasurer:
             memory_bytes=self._limits.memory_bytes,
             on_result=self._on_result,
         )
+
+
+def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
+    """Give sides that run at once their share of the processors, unless the owner fixed the threads."""
+    share = max(1, (os.cpu_count() or 1) // max(1, len(specs)))
+    return [spec if spec["threads"] is not None else {**spec, "threads": share} for spec in specs]
 
 
 def _interpreter(python: str) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from time import perf_counter
 
 import torch
-from torchscan.crawl.crawl import crawl_module
 
 from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
 from ci_action.worker.failure import describe, is_our_own
@@ -17,6 +16,7 @@ from ci_action.worker.isolation import foreign_modules
 from ci_action.worker.load import load_factory
 from ci_action.worker.target import build, with_arguments
 from ci_action.worker.wire import write_result
+from torchscan.crawl.crawl import crawl_module
 from torchscan.report.analysis import AnalysisReport
 
 

@@ -8,6 +8,7 @@ const make = (tag, text = "", attributes = {}) => {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   return node;
 };
+document.documentElement.classList.add("js");
 const say = text => { $("#live").textContent = text; };
 
 /* Copying: a text area stands in where the clipboard is refused. */
@@ -123,7 +124,6 @@ const evidenceOf = row => {
   const text = at => store.strings[at];
   const parts = [];
   if (calls.length) {
-    const scroll = make("div", "", {class: "scroll", tabindex: 0, role: "group", "aria-label": "Calls"});
     const table = make("table", "", {class: "calls"});
     const top = table.createTHead().insertRow();
     for (const at of store.columns[columns]) top.append(make("th", text(at), {scope: "col"}));
@@ -132,10 +132,9 @@ const evidenceOf = row => {
       const line = body.insertRow();
       for (const at of call) line.insertCell().textContent = text(at);
     }
-    scroll.append(table);
-    parts.push(scroll);
+    parts.push(table);
   }
-  for (const at of notes) parts.push(make("p", text(at), {class: "note"}));
+  if (notes.length) parts.push(make("p", notes.map(text).join(" "), {class: "note"}));
   return parts;
 };
 const inspector = $("#inspector");
@@ -247,11 +246,10 @@ for (const svg of $$(".map svg")) {
   const full = svg.viewBox.baseVal.width;
   maps.set(svg, {full, tiles: $$(".t", svg).map(link => {
     const box = $("rect", link);
-    const title = $("title", link).textContent;
     const row = rowOf(link.getAttribute("href").slice(1));
     const times = row.firstElementChild.querySelector("em");
     return {link, box, x: +box.getAttribute("x"), width: +box.getAttribute("width"), y: +box.getAttribute("y"),
-      name: nameOf(row) + (times ? ` ${times.textContent}` : ""), value: title.split(", ").find(part => /^[≥\d+−]/.test(part)) || ""};
+      name: nameOf(row) + (times ? ` ${times.textContent}` : ""), value: link.dataset.v};
   })});
 }
 const draw = (svg, from = 0, span = 0) => {
@@ -275,8 +273,13 @@ const draw = (svg, from = 0, span = 0) => {
       tile.link.append(text);
     }
     text.setAttribute("x", left + 6);
-    const whole = `${tile.name}  ${tile.value}`;
-    text.textContent = whole.length <= room ? whole : tile.name.length <= room ? tile.name : `${tile.name.slice(0, room - 1)}…`;
+    text.textContent = tile.name.length <= room ? tile.name : `${tile.name.slice(0, room - 1)}…`;
+    if (tile.value && tile.name.length + tile.value.length + 2 <= room) {
+      const number = document.createElementNS(svg.namespaceURI, "tspan");
+      number.setAttribute("dx", 8);
+      number.textContent = tile.value;
+      text.append(number);
+    }
   }
 };
 const zoom = (svg, link) => {

@@ -63,12 +63,8 @@ def next_steps(report: AnalysisReport, groups: Sequence[Group], maps: Sequence[M
         steps.append((f"No formula for {shown}.", "Pass a formula per operator as custom_mapping and analyse again."))
     modules = [group for group in groups if group.code == "unsupported_module_metric"]
     if modules:
-        steps.append(
-            (
-                f"{modules[0].message}." if not modules[0].message.endswith(".") else modules[0].message,
-                "Pass custom_modules={Type: ModuleHandler(callback)} to supply estimates for these modules.",
-            )
-        )
+        fact = f"{modules[0].message.partition(';')[0].rstrip('.')}."
+        steps.append((fact, "Pass a ModuleHandler for the type in custom_modules to supply its estimates."))
     estimated = report["totals"].get("module_flops")
     if estimated is not None and estimated["method"] == NOT_REQUESTED:
         steps.append(('This is a mode="structure" report.', 'Analyse with mode="full" for FLOPs, MACs and DMAs.'))

@@ -10,13 +10,15 @@ from torchscan.compare.reports import compare_reports
 from torchscan.render.costs import VIEWS
 from torchscan.render.page import evidence_island, html_page
 from torchscan.render.page_view import Page, build_page
+from torchscan.render.svg import svg_page
 from torchscan.report.analysis import AnalysisReport
 from torchscan.report.benchmark import BenchmarkComparison, BenchmarkReport
 from torchscan.report.schema import check_analysis
 
 Format = Literal["html", "svg"]
 View = Literal["module_flops", "macs", "dmas", "parameters", "parameter_bytes", "operator_flops", "operator_macs"]
-FORMATS = ("html", "svg")
+FORMATS = {"html": 1200, "svg": 1152}
+"""Formats, and how many units wide their maps are drawn."""
 METRICS = (*VIEWS, "operator_macs")
 
 
@@ -39,20 +41,22 @@ def render_report(
     _check_options(format, title, metric)
     report_json = _as_json(report, "report")
     check_analysis(report)
-    page = _page(report, before, title, metric)  # type: ignore[arg-type]
+    page = _page(report, before, title, metric, FORMATS[format])  # type: ignore[arg-type]
+    if format == "svg":
+        return svg_page(page)
     island = "" if page.has_static_evidence else evidence_island([row.evidence for row in page.rows])
     return html_page("report.html.j2", page, report_json=report_json, island=island)
 
 
-def _page(report: AnalysisReport, before: AnalysisReport | None, title: str, metric: str) -> Page:
+def _page(report: AnalysisReport, before: AnalysisReport | None, title: str, metric: str, width: int) -> Page:
     if before is None:
-        return build_page(report, None, None, title=title, metric=metric)
+        return build_page(report, None, None, title=title, metric=metric, map_width=width)
     _as_json(before, "before")
     try:
         check_analysis(before)
     except ValueError as error:
         raise ValueError(f"before: {error}") from error
-    return build_page(report, before, compare_reports(before, report), title=title, metric=metric)
+    return build_page(report, before, compare_reports(before, report), title=title, metric=metric, map_width=width)
 
 
 def _check_options(format: str, title: str, metric: str) -> None:  # noqa: A002 # as above

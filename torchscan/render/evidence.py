@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from torchscan.render.fold import Block
 from torchscan.render.labels import METRICS, metric_label
 from torchscan.render.shapes import call_text, dtypes_and_devices, shape_text
+from torchscan.render.tree import Module
 from torchscan.render.units import AT_LEAST, NBSP, NONE, exact, text
 from torchscan.report.analysis import METHODS, LayerReport
 from torchscan.report.diagnostic import Diagnostic
 from torchscan.report.metric import MetricResult
 
 _COLUMNS = tuple(METRICS)
+_HEADS = {"operator_flops": "Own operator FLOPs"}  # work inside other calls stands in their rows
 _QUIET_METHODS = frozenset((*METHODS.values(), "not_requested", "not_applicable", "forward_hook"))
 
 
@@ -33,36 +35,48 @@ class EvidenceWriter:
     def __init__(self, diagnostics: Mapping[str, Sequence[Diagnostic]], *, is_comparison: bool) -> None:
         self._diagnostics = diagnostics
         self._is_comparison = is_comparison
-        self._shapes: dict[int, tuple[str, str]] = {}
+        self._shapes: dict[int, str] = {}
 
     def write(self, block: Block) -> Evidence:
         """Collect what is known of one block: of its first member, where it stands for a run."""
         module = block.module
-        sides = [("base", call) for call in module.base_calls] + [("head", call) for call in module.calls]
-        sides.sort(key=lambda side: side[1]["call_index"])
+        sides = self._sides(module)
         calls = [call for _, call in sides]
         metrics = [name for name in _COLUMNS if any(_is_known(call, name) for call in calls)]
         rows = tuple([self._row(side, call, metrics) for side, call in sides])
         return Evidence(
-            columns=("Call", "Input", "Output", *[metric_label(name) for name in metrics]) if rows else (),
+            columns=("Call", "Input", "Output", *map(_head, metrics)) if rows else (),
             rows=rows,
             notes=(*_members(block), *self._notes(block)),
         )
 
+    def _sides(self, module: Module) -> list[tuple[str, LayerReport]]:
+        """List the calls by side, equal ones once."""
+        if not self._is_comparison:
+            return [("", call) for call in module.calls]
+        base = {call["call_index"]: call for call in module.base_calls}
+        sides = []
+        for call in module.calls:
+            old = base.pop(call["call_index"], None)
+            if old == call:
+                sides.append(("both", call))
+            else:
+                sides += [*([("base", old)] if old is not None else []), ("head", call)]
+        return sides + [("base", call) for call in base.values()]
+
     def _row(self, side: str, call: LayerReport, metrics: Sequence[str]) -> tuple[str, ...]:
-        name = f"{call['call_index']} {side}" if self._is_comparison else str(call["call_index"])
         return (
-            name,
+            f"{call['call_index']} {side}" if side else str(call["call_index"]),
             self._shape(call["input"], call_text),
             self._shape(call["output"], shape_text),
             *[_exact(call, metric) for metric in metrics],
         )
 
-    def _shape(self, described: Mapping[str, Any], write: Any) -> str:
+    def _shape(self, described: Mapping[str, Any], write: Callable[[Mapping[str, Any]], str]) -> str:
         known = self._shapes.get(id(described))
         if known is None:
-            known = self._shapes[id(described)] = (write(described), "")
-        return known[0]
+            known = self._shapes[id(described)] = write(described)
+        return known
 
     def _notes(self, block: Block) -> list[str]:
         module = block.module
@@ -73,6 +87,10 @@ class EvidenceWriter:
         if "token_dependencies" in call:
             found.append(_dependencies(call["token_dependencies"]))
         return found + [f"{each['code']}: {each['message']}" for each in self._diagnostics.get(module.path, ())[:5]]
+
+
+def _head(name: str) -> str:
+    return _HEADS.get(name, metric_label(name))
 
 
 def _is_known(call: LayerReport, name: str) -> bool:

@@ -13,6 +13,7 @@ from torchscan.render.module_rows import BlockCosts, Cell, cell
 from torchscan.render.units import ELLIPSIS, TIMES, share
 from torchscan.report.metric import Number
 
+UP, DOWN = "▲", "▼"
 LEVEL_HEIGHT = 26
 TILE_HEIGHT = 24
 MOST_CHIPS = 40
@@ -32,6 +33,7 @@ class TileView:
     width: float
     label: str
     value: str
+    shows_value: bool
     title: str
     look: str
 
@@ -114,7 +116,8 @@ def _tiles(metric: str, layout: Layout, costs: BlockCosts, drawn: Icicle, *, com
                 y=tile.level * LEVEL_HEIGHT,
                 width=max(1.0, round(tile.width - 1, 1)),  # one unit of air between neighbours
                 label=fitted(run_name(block), tile.width),
-                value=_value_beside(run_name(block), shown, tile.width),
+                value=(value := _value(shown)),
+                shows_value=_has_room(run_name(block), value, tile.width),
                 title=_title(_copied(layout, index), block.module.type, shown, times(head, copies), whole),
                 look=look(head, old, compares=compares),
             )
@@ -146,10 +149,15 @@ def fitted(name: str, width: float) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}{ELLIPSIS}"
 
 
-def _value_beside(name: str, shown: Cell, width: float) -> str:
-    """Give the number where it fits behind the whole name."""
-    value = shown.change or shown.text
-    return value if (len(name) + len(value) + 2) * _CHARACTER + _PADDING <= width else ""
+def _value(shown: Cell) -> str:
+    """Give the change with its sign in shape and character, or the number itself."""
+    if not shown.direction:
+        return shown.text
+    return f"{UP if shown.direction == 'worse' else DOWN} {shown.change}"
+
+
+def _has_room(name: str, value: str, width: float) -> bool:
+    return bool(value) and (len(name) + len(value) + 2) * _CHARACTER + _PADDING <= width
 
 
 def _title(name: str, kind: str, shown: Cell, head: Cost, whole: Cost) -> str:

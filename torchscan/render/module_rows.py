@@ -10,7 +10,7 @@ from torchscan.render.costs import Cost, times
 from torchscan.render.evidence import Evidence
 from torchscan.render.fold import Layout
 from torchscan.render.labels import shorten
-from torchscan.render.units import ARROW, AT_LEAST, NBSP, NONE, delta, exact, pair, text
+from torchscan.render.units import ARROW, AT_LEAST, NBSP, NONE, delta, exact, text
 from torchscan.report.analysis import UNITS
 
 COLUMNS = ("module_flops", "operator_flops", "macs", "dmas", "parameters")
@@ -67,7 +67,7 @@ def cell(metric: str, head: Cost, base: Cost | None, count: int, *, compares: bo
         return Cell(_number(after, unit), _both(before, after, unit), f"was {_number(before, unit)}")
     old, new = before.known or 0, after.known or 0
     direction = "worse" if new > old else "better"
-    return Cell(pair(old, new, unit)[1], _both(before, after, unit), delta(old, new, unit), direction)
+    return Cell(text(new, unit), _both(before, after, unit), delta(old, new, unit), direction)
 
 
 def _both(before: Cost, after: Cost, unit: str) -> str:

@@ -71,7 +71,13 @@ class Page:
 
 
 def build_page(
-    report: AnalysisReport, before: AnalysisReport | None, diff: ReportDiff | None, *, title: str, metric: str
+    report: AnalysisReport,
+    before: AnalysisReport | None,
+    diff: ReportDiff | None,
+    *,
+    title: str,
+    metric: str,
+    map_width: int = 1200,
 ) -> Page:
     """Arrange one analysis, or two, for a reader."""
     reasons = withheld(report, before) if before is not None else ()
@@ -85,7 +91,9 @@ def build_page(
     hidden = frozenset(name for name in VIEWS if reasons and name not in STORAGE_TOTALS)
     is_small = len(layout.blocks) <= STATIC_EVIDENCE_ROWS
     most = 600 if is_small else _LARGE_MAP
-    maps = [map_view(name, layout, costs[name], compares=name not in hidden, most=most) for name in VIEWS]
+    maps = [
+        map_view(name, layout, costs[name], compares=name not in hidden, most=most, width=map_width) for name in VIEWS
+    ]
     writer = EvidenceWriter(diagnostics, is_comparison=is_comparison)
     tags = [_tags(layout, index, costs, is_comparison=is_comparison) for index in range(len(layout.blocks))]
     opened = _opened(layout, tags, maps, metric)

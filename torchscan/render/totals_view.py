@@ -106,9 +106,10 @@ def _exact(result: MetricResult | None) -> str:
 def sentences(totals: Sequence[Total]) -> list[tuple[str, str]]:
     """Say in words which totals can be trusted: (state, names) in order of concern."""
     groups: dict[str, list[str]] = {}
-    for total in totals:
-        if total.name in _SENTENCE:
-            groups.setdefault(_STATES[total.state], []).append(total.label)
+    for total in sorted(
+        (each for each in totals if each.name in _SENTENCE), key=lambda each: _SENTENCE.index(each.name)
+    ):
+        groups.setdefault(_STATES[total.state], []).append(total.label)
     order = ("unavailable", "absent", "lower bound", "not requested", "not applicable", "complete")
     return [(state, _listed(groups[state])) for state in order if state in groups]
 

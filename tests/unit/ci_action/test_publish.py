@@ -1,0 +1,116 @@
+"""What a reader gets whatever fails, in which order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.fake_ports import FakeGitHub, FakeSink
+
+from ci_action.core.config import CommentMode, Config, Target
+from ci_action.core.event import PullRequest
+from ci_action.core.marker import make_marker
+from ci_action.core.plan import Commits
+from ci_action.core.planning import make_plan
+from ci_action.core.verdict import Gate, Row, TargetVerdict, Verdict, Word
+from ci_action.errors import PublishError
+from ci_action.ports import RefusedError
+from ci_action.publish import Delivered, deliver_files, deliver_words, explained, wants_comment
+from ci_action.render.rendered import Rendered
+
+HEAD = "a" * 40
+CONFIG = Config(source="torchscan.toml", targets=(Target(id="net", factory="m:f"),))
+PULL = PullRequest(
+    number=7,
+    head_sha=HEAD,
+    head_ref="f",
+    head_repository="o/r",
+    base_sha="b" * 40,
+    base_ref="main",
+    base_repository="o/r",
+)
+COMMITS = Commits(base_sha="b" * 40, head_sha=HEAD, measured_sha=HEAD, base_reason="test")
+PLAN = make_plan(COMMITS, base_config=CONFIG, head_config=CONFIG, pull_request=PULL)
+MARKER = make_marker(
+    workflow_path="w", comment_id="default", head_sha=HEAD, base_sha="b" * 40, run_id=1, run_attempt=1
+).line()
+RENDERED = Rendered(
+    comment=f"{MARKER}\ntext", summary="summary", terminal="t", headline="h", pages={"index.html": "<html>"}
+)
+
+
+def verdict(outcome: Gate = Gate.PASS, word: Word = Word.UNCHANGED, code: int = 0) -> Verdict:
+    row = Row(target="net", metric="parameters", base=None, head=None, word=word)
+    return Verdict(outcome=outcome, exit_code=code, targets=(TargetVerdict(id="net", rows=(row,)),))
+
+
+def delivered(
+    sink: FakeSink, github: FakeGitHub | None, *, code: int = 0, mode: CommentMode = "always", require: bool = False
+) -> Delivered:
+    outcome = Gate.FAIL if code else Gate.PASS
+    return deliver_words(RENDERED, verdict(outcome, code=code), PLAN, sink, github, mode=mode, require_comment=require)
+
+
+def refuse(error: Exception) -> FakeGitHub:
+    def hook() -> None:
+        raise error
+
+    return FakeGitHub(head=HEAD, before={"create": hook})
+
+
+def test_files_come_first_then_the_summary_then_the_comment() -> None:
+    sink, github = FakeSink(), FakeGitHub(head=HEAD)
+    deliver_files(RENDERED, sink)
+    github.before["head"] = lambda: sink.events.append("comment")
+    assert delivered(sink, github).comment_url == "https://github.com/c/101"
+    assert sink.events == ["file index.html", "file comment.md", "file summary.md", "summary", "comment"]
+
+
+def test_a_read_only_token_is_a_warning_and_the_gate_alone_decides() -> None:
+    sink = FakeSink()
+    refusal = RefusedError("POST x was answered with 403", status=403, permissions="pull_requests=write")
+    assert delivered(sink, refuse(refusal)).exit_code == 0
+    assert delivered(sink, refuse(refusal), code=1).exit_code == 1
+    kind, said = sink.annotations[0]
+    assert kind == "warning"
+    assert "`pull-requests: write`" in said
+    assert "GitHub would accept: pull_requests=write" in said
+    assert "forks" in said
+
+
+def test_a_demanded_comment_that_fails_is_exit_code_4_unless_the_gate_says_more() -> None:
+    sink = FakeSink()
+    assert delivered(sink, refuse(PublishError("502")), require=True).exit_code == 4
+    assert delivered(sink, refuse(PublishError("502")), require=True, code=1).exit_code == 1
+    assert sink.annotations[0] == ("error", "no comment was written: 502")
+
+
+def test_a_locked_conversation_is_named() -> None:
+    error = RefusedError("POST x was answered with 403 (issue is locked)", status=403)
+    assert "the conversation is locked" in explained(error)
+    assert "pull-requests" not in explained(error)
+
+
+def test_without_a_token_or_a_pull_request_there_is_only_the_summary() -> None:
+    sink, github = FakeSink(), FakeGitHub(head=HEAD)
+    assert delivered(sink, None).comment_url == ""
+    plan = replace(PLAN, pull_request=None)
+    deliver_words(RENDERED, verdict(), plan, sink, github, mode="always", require_comment=True)
+    assert delivered(sink, github, mode="never").comment_url == ""
+    assert github.calls == []
+    assert sink.events == ["summary"] * 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "calm", "changed", "failed"),
+    [
+        ("always", True, True, True),
+        ("on-change", False, True, True),
+        ("on-failure", False, False, True),
+        ("never", False, False, False),
+    ],
+)
+def test_modes(mode: CommentMode, calm: bool, changed: bool, failed: bool) -> None:
+    assert wants_comment(verdict(), mode) is calm
+    assert wants_comment(verdict(word=Word.CHANGED), mode) is changed
+    assert wants_comment(verdict(Gate.FAIL, Word.REGRESSED, 1), mode) is failed

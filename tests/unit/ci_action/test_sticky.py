@@ -1,0 +1,183 @@
+"""One comment per workflow and id, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from support.fake_ports import BOT, FakeGitHub
+
+from ci_action.core.marker import make_marker
+from ci_action.errors import PublishError
+from ci_action.ports import Author, RefusedError, UncertainError
+from ci_action.sticky import post
+
+HEAD = "a" * 40
+
+
+def body(text: str = "new", *, run: int = 5, attempt: int = 1, head: str = HEAD, comment_id: str = "default") -> str:
+    marker = make_marker(
+        workflow_path=".github/workflows/x.yml",
+        comment_id=comment_id,
+        head_sha=head,
+        base_sha="b" * 40,
+        run_id=run,
+        run_attempt=attempt,
+    )
+    return f"{marker.line()}\n{text}\n"
+
+
+def raising(error: Exception) -> Callable[[], None]:
+    def hook() -> None:
+        raise error
+
+    return hook
+
+
+@pytest.fixture
+def github() -> FakeGitHub:
+    return FakeGitHub(head=HEAD)
+
+
+def texts(github: FakeGitHub) -> list[str]:
+    return [comment.body.split("\n")[1] for comment in github.stored]
+
+
+def test_the_first_run_creates_and_the_second_updates(github: FakeGitHub) -> None:
+    first = post(github, 7, body("one", run=1))
+    second = post(github, 7, body("two", run=2))
+    assert first.url == second.url
+    assert texts(github) == ["two"]
+
+
+def test_the_updating_path_takes_at_most_four_requests(github: FakeGitHub) -> None:
+    github.add(body("old", run=1))
+    post(github, 7, body())
+    assert github.calls == ["head", "list", "author", "update"]
+
+
+def test_a_strangers_comment_with_our_marker_is_left_alone(github: FakeGitHub) -> None:
+    github.add(body("spoofed", run=1), Author(id=666, login="mallory"))
+    post(github, 7, body("ours"))
+    assert texts(github) == ["spoofed", "ours"]
+
+
+def test_a_marker_that_is_quoted_further_down_does_not_count(github: FakeGitHub) -> None:
+    github.add(f"> quoted\n{body('x')}")
+    post(github, 7, body("ours"))
+    assert texts(github)[-1] == "ours"
+    assert len(github.stored) == 2
+
+
+def test_a_login_with_and_without_bot_is_one_author(github: FakeGitHub) -> None:
+    github.me = Author(id=None, login="my-app")
+    github.add(body("old", run=1), Author(id=9, login="my-app[bot]"))
+    post(github, 7, body())
+    assert texts(github) == ["new"]
+
+
+def test_an_unknown_identity_takes_an_apps_comment_but_never_a_persons(github: FakeGitHub) -> None:
+    github.me = None
+    github.add(body("theirs", run=1), Author(id=1, login="person"))
+    github.add(body("old", run=1), Author(id=2, login="some-app[bot]"))
+    post(github, 7, body())
+    assert texts(github) == ["theirs", "new"]
+
+
+def test_two_ids_and_two_workflows_keep_a_comment_each(github: FakeGitHub) -> None:
+    post(github, 7, body("a", comment_id="linux"))
+    post(github, 7, body("b", comment_id="mac"))
+    assert texts(github) == ["a", "b"]
+
+
+def test_a_rival_that_was_created_meanwhile_wins_if_it_is_older(github: FakeGitHub) -> None:
+    github.before["create"] = lambda: github.add(body("rival", run=4)) and None
+    posted = post(github, 7, body("ours"))
+    assert texts(github) == ["ours"]
+    assert posted.url == "https://github.com/c/101"
+    assert github.calls[-2:] == ["update", "delete"]  # the winner is written before a loser goes
+
+
+def test_several_own_comments_are_reduced_to_the_oldest(github: FakeGitHub) -> None:
+    for run in (1, 2, 3):
+        github.add(body(str(run), run=run))
+    github.add("somebody else's", Author(id=3, login="person"))
+    post(github, 7, body("ours"))
+    assert [comment.id for comment in github.stored] == [101, 104]
+    assert github.stored[0].body.endswith("ours\n")
+
+
+def test_a_comment_that_was_deleted_meanwhile_is_created_anew(github: FakeGitHub) -> None:
+    old = github.add(body("old", run=1))
+    github.before["update"] = lambda: github.stored.remove(old)
+    post(github, 7, body("ours"))
+    assert texts(github) == ["ours"]
+
+
+def test_a_newer_head_is_never_overwritten(github: FakeGitHub) -> None:
+    github.add(body("newer", head="c" * 40, run=9))
+    github.head = "c" * 40
+    posted = post(github, 7, body("late"))
+    assert texts(github) == ["newer"]
+    assert "moved on to ccccccc" in posted.note
+
+
+def test_a_later_run_of_the_same_head_is_not_overwritten_by_an_earlier_one(github: FakeGitHub) -> None:
+    github.add(body("later", run=6))
+    posted = post(github, 7, body("earlier", run=5))
+    assert texts(github) == ["later"]
+    assert "newer run" in posted.note
+
+
+def test_a_second_attempt_of_a_run_overwrites_the_first(github: FakeGitHub) -> None:
+    github.add(body("first", run=5, attempt=1))
+    post(github, 7, body("second", run=5, attempt=2))
+    assert texts(github) == ["second"]
+
+
+def test_a_failed_listing_is_not_taken_for_an_empty_one(github: FakeGitHub) -> None:
+    github.before["list"] = raising(PublishError("502"))
+    with pytest.raises(PublishError, match="502"):
+        post(github, 7, body())
+    assert github.stored == []
+
+
+def test_a_lost_answer_to_a_creation_is_looked_up_before_anything_is_repeated(github: FakeGitHub) -> None:
+    def created_although_the_answer_was_lost() -> None:
+        github.add(body("lost"))
+        raise UncertainError("no answer")
+
+    github.before["create"] = created_although_the_answer_was_lost
+    posted = post(github, 7, body("ours"))
+    assert texts(github) == ["ours"]
+    assert posted.url == "https://github.com/c/101"
+
+
+def test_a_creation_that_never_happened_is_repeated(github: FakeGitHub) -> None:
+    github.before["create"] = raising(UncertainError("no answer"))
+    post(github, 7, body("ours"))
+    assert texts(github) == ["ours"]
+    assert github.calls.count("create") == 1
+
+
+def test_a_comment_that_may_not_be_edited_is_followed_by_a_new_one_and_said(github: FakeGitHub) -> None:
+    github.me = None
+    github.add(body("old app's", run=1), Author(id=2, login="old-app[bot]"))
+    github.before["update"] = raising(RefusedError("no", status=403))
+    posted = post(github, 7, body("ours"))
+    assert texts(github) == ["old app's", "ours"]
+    assert "may not be edited" in posted.note
+
+
+def test_a_quiet_mode_updates_but_does_not_create(github: FakeGitHub) -> None:
+    assert post(github, 7, body(), only_update=True).url is None
+    assert github.stored == []
+    github.add(body("old", run=1))
+    post(github, 7, body("calm again"), only_update=True)
+    assert texts(github) == ["calm again"]
+
+
+def test_the_author_is_asked_for_only_where_there_is_a_candidate(github: FakeGitHub) -> None:
+    github.add("hello", BOT)
+    post(github, 7, body())
+    assert "author" not in github.calls

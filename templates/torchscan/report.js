@@ -121,12 +121,12 @@ const evidenceOf = row => {
   if (!island) return [];
   store = store || JSON.parse(island.textContent);
   const [columns, calls, notes] = store.rows[+box.id.slice(1)];
-  const text = at => store.strings[at];
+  const text = at => typeof at === "number" ? store.strings[at] : at;
   const parts = [];
   if (calls.length) {
     const table = make("table", "", {class: "calls"});
     const top = table.createTHead().insertRow();
-    for (const at of store.columns[columns]) top.append(make("th", text(at), {scope: "col"}));
+    for (const name of store.columns[columns]) top.append(make("th", name, {scope: "col"}));
     const body = table.createTBody();
     for (const call of calls) {
       const line = body.insertRow();

@@ -42,11 +42,16 @@ _UNKNOWN = Cost(None, "unavailable")
 def block_costs(layout: Layout, metric: str, *, is_base: bool = False) -> list[Cost]:
     """Give the inclusive cost of one member of each block."""
     costs: list[Cost] = [ABSENT] * len(layout.blocks)
+    holder: Literal["parameters", "metrics"] = "parameters" if metric in _STORAGE else "metrics"
     below: list[list[Cost]] = [[] for _ in layout.blocks]
     for index in range(len(costs) - 1, -1, -1):
         block = layout.blocks[index]
         calls = block.module.base_calls if is_base else block.module.calls
-        costs[index] = _inclusive(calls, metric, below[index], has_children=bool(block.children))
+        if len(calls) == 1 and not block.children and metric in calls[0][holder]:  # nearly every block
+            result = calls[0][holder][metric]
+            costs[index] = Cost(result["known_value"], result["status"])
+        else:
+            costs[index] = _inclusive(calls, metric, below[index], has_children=bool(block.children))
         if index:
             below[layout.parents[index]].append(times(costs[index], block.count))
     return costs

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchscan.render.fold import Block
-from torchscan.render.labels import METRICS, metric_label
+from torchscan.render.labels import metric_label
 from torchscan.render.shapes import call_text, dtypes_and_devices, shape_text
 from torchscan.render.tree import Module
-from torchscan.render.units import AT_LEAST, NBSP, NONE, exact, text
+from torchscan.render.units import AT_LEAST, NBSP, NONE, exact
 from torchscan.report.analysis import METHODS, LayerReport
 from torchscan.report.diagnostic import Diagnostic
-from torchscan.report.metric import MetricResult
+from torchscan.report.metric import MetricResult, unavailable
 
-_COLUMNS = tuple(METRICS)
-_HEADS = {"operator_flops": "Own operator FLOPs"}  # work inside other calls stands in their rows
+_HELD = "parameters"
+_NONE_HELD = unavailable(unit="parameters", scope="module_call", method="unique_storage")
+_HEADS = {"operator_flops": "Own operator FLOPs", _HELD: "Own parameters"}  # without what is below
 _QUIET_METHODS = frozenset((*METHODS.values(), "not_requested", "not_applicable", "forward_hook"))
 
 
@@ -42,7 +43,7 @@ class EvidenceWriter:
         module = block.module
         sides = self._sides(module)
         calls = [call for _, call in sides]
-        metrics = [name for name in _COLUMNS if any(_is_known(call, name) for call in calls)]
+        metrics = list(dict.fromkeys([name for call in calls for name in _known(call)]))
         rows = tuple([self._row(side, call, metrics) for side, call in sides])
         return Evidence(
             columns=("Call", "Input", "Output", *map(_head, metrics)) if rows else (),
@@ -93,13 +94,14 @@ def _head(name: str) -> str:
     return _HEADS.get(name, metric_label(name))
 
 
-def _is_known(call: LayerReport, name: str) -> bool:
-    result = call["metrics"].get(name)
-    return result is not None and result["known_value"] is not None
+def _known(call: LayerReport) -> list[str]:
+    """Name what was measured of a call, its own parameters first."""
+    held = [_HELD] if call["parameters"].get(_HELD, _NONE_HELD)["known_value"] else []
+    return held + [name for name, result in call["metrics"].items() if result["known_value"] is not None]
 
 
 def _exact(call: LayerReport, name: str) -> str:
-    result: MetricResult | None = call["metrics"].get(name)
+    result: MetricResult | None = (call["parameters"] if name == _HELD else call["metrics"]).get(name)
     if result is None:
         return "counted above" if name in call.get("metric_owners", ()) else NONE
     if result["known_value"] is None:
@@ -116,14 +118,13 @@ def _members(block: Block) -> list[str]:
 
 
 def _storage(call: LayerReport) -> str:
-    own, trainable = call["parameters"].get("parameters"), call["parameters"].get("trainable_parameters")
-    if own is None or not own["known_value"]:
+    """Say how much of what a module holds is trained, where that is not all of it."""
+    own, trainable = call["parameters"].get(_HELD), call["parameters"].get("trainable_parameters")
+    if own is None or trainable is None or not own["known_value"]:
         return ""
-    held = call["parameters"].get("parameter_bytes")
-    size = f" in {text(held['known_value'], 'bytes')}" if held is not None and held["known_value"] is not None else ""
-    frozen = trainable is not None and trainable["known_value"] != own["known_value"]
-    share = f", {exact(trainable['known_value'] or 0)} trainable" if frozen and trainable is not None else ""
-    return f"Holds {exact(own['known_value'])} parameters{size}{share}."
+    if trainable["known_value"] == own["known_value"]:
+        return ""
+    return f"{exact(trainable['known_value'] or 0)} of its parameters are trainable."
 
 
 def _tensors(call: LayerReport) -> str:

@@ -165,4 +165,4 @@ class _Signature:
 
 
 def _numbers(metrics: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple([(name, each["status"], each["known_value"], each["method"]) for name, each in metrics.items()])
+    return (*metrics, *[tuple(each.values()) for each in metrics.values()])

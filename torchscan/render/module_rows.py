@@ -54,7 +54,7 @@ class BlockCosts(NamedTuple):
     base: Sequence[Cost]
 
 
-def cell(metric: str, head: Cost, base: Cost | None, count: int, *, compares: bool) -> Cell:
+def cell(metric: str, head: Cost, base: Cost | None, count: int, *, compares: bool, with_exact: bool = True) -> Cell:
     """Write a run's cost. ``compares`` is False where the two sides were not run alike."""
     unit = UNITS[metric]
     after = times(head, count)
@@ -62,7 +62,7 @@ def cell(metric: str, head: Cost, base: Cost | None, count: int, *, compares: bo
     if before == after or "absent" in (before.status, after.status):
         shown, one = (before, base or head) if after.status == "absent" else (after, head)
         each = _number(one, unit) if count > 1 and one.known else ""
-        return Cell(_number(shown, unit), _exact(shown, unit), each=each)
+        return Cell(_number(shown, unit), _exact(shown, unit) if with_exact else "", each=each)
     if not (compares and before.status == after.status == "complete"):
         return Cell(_number(after, unit), _both(before, after, unit), f"was {_number(before, unit)}")
     old, new = before.known or 0, after.known or 0
@@ -99,6 +99,8 @@ def module_rows(
     evidence: Sequence[Evidence] | None,
     opened: frozenset[int],
     withheld: frozenset[str],
+    *,
+    with_exact: bool,
 ) -> list[Row]:
     """Write one row per block, parents first. ``opened`` rows start open; ``withheld`` metrics show no change."""
     blocks, depths = layout.blocks, layout.depths
@@ -109,7 +111,7 @@ def module_rows(
         key = (metric, head[index], base[index] if base else None, blocks[index].count)
         found = known.get(key)
         if found is None:
-            found = known[key] = cell(*key, compares=metric not in withheld)
+            found = known[key] = cell(*key, compares=metric not in withheld, with_exact=with_exact)
         return found
 
     rows = []

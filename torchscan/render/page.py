@@ -6,7 +6,8 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -58,29 +59,35 @@ def _style() -> str:
 
 def json_island(value: Any) -> str:
     """Write JSON that may stand inside a script element: nothing in it can end the element or start markup."""
-    written = json.dumps(value, separators=(",", ":"))
+    written = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def evidence_island(found: Sequence[Evidence | None]) -> str:
-    """Write evidence as numbers into one table of strings."""
-    strings: dict[str, int] = {}
-    columns: dict[tuple[str, ...], int] = {}
+    """Write evidence compactly: a text that comes up again is a number into one table of strings."""
+    evidence = [each for each in found if each is not None]
+    seen = Counter([text for each in evidence for text in _texts(each)])
+    strings = {text: at for at, text in enumerate([text for text, times in seen.items() if times > 1])}
 
-    def at(text: str) -> int:
-        return strings.setdefault(text, len(strings))
+    def short(texts: Iterable[str]) -> list[str | int]:
+        return [strings[text] if text in strings else visible(text) for text in texts]
 
-    rows = [
-        [
-            columns.setdefault(each.columns, len(columns)),
-            [[at(cell) for cell in row] for row in each.rows],
-            [at(note) for note in each.notes],
-        ]
-        for each in found
-        if each is not None
-    ]
-    heads = [[at(name) for name in names] for names in columns]
-    return json_island({"rows": rows, "columns": heads, "strings": [visible(text) for text in strings]})
+    columns = {names: at for at, names in enumerate(dict.fromkeys([each.columns for each in evidence]))}
+    return json_island(
+        {
+            "rows": [
+                [columns[each.columns], [short(row) for row in each.rows], short(each.notes)] for each in evidence
+            ],
+            "columns": list(columns),
+            "strings": [visible(text) for text in strings],
+        }
+    )
+
+
+def _texts(evidence: Evidence) -> Iterator[str]:
+    for row in evidence.rows:
+        yield from row
+    yield from evidence.notes
 
 
 def _download(report_json: str) -> str:

@@ -69,6 +69,8 @@ def _scale(unit: str) -> _Scale:
 
 def _decimals(magnitude: Number, digits: int) -> int:
     """Give the decimals that leave ``digits`` significant digits, zeros before the first one not counted."""
+    if 1 <= magnitude < 1000:  # nearly every prefixed number
+        return max(0, digits - (1 if magnitude < 10 else 2 if magnitude < 100 else 3))
     return max(0, digits - 1 - floor(log10(magnitude))) if magnitude else 0
 
 

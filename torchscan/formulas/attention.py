@@ -17,7 +17,7 @@ from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torchscan.formulas.activations import softmax_dmas, softmax_flops
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
-from torchscan.formulas.operands import FLOATING, argument, describe, floating
+from torchscan.formulas.operands import FLOATING, argument, describe, elements, floating
 from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.work import Work, product
 
@@ -47,7 +47,7 @@ def attention_work(module: nn.MultiheadAttention, extent: Extent) -> Work:
         rows * extent.source,
     )
     inputs = query + extent.batch * extent.source * (module.kdim + module.vdim)
-    parameters = sum(parameter.numel() for parameter in module.parameters())
+    parameters = elements(*module._parameters.values(), *module.out_proj._parameters.values())
     work = (
         product(query, width, biased)
         + product(keys, module.kdim, biased)

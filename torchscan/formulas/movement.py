@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
+
+from torch import nn
 
 from torchscan.formulas.axes import uniform
 from torchscan.formulas.family import Family, nn_types
@@ -50,6 +53,23 @@ def dropout(call: ModuleCall) -> ModuleEstimates:
     if not module.training or module.p == 0:
         return identity(call)
     return dropout_work(operand(call).numel(), module.p).estimates(spatial(POINT))
+
+
+def alpha_dropout(call: ModuleCall) -> ModuleEstimates:
+    """Count ``x m a + b`` in training, where the random mask m over M elements gives b by add, scale, add, and m a.
+
+    The mask of FeatureAlphaDropout has one element per channel of (B, C, *). With p = 1 there is one product with zero.
+    DMAs: the mask is written, four stages read and write M, and product and add read N + M and write N.
+    """
+    module: Any = call.module
+    if not module.training or module.p == 0:
+        return identity(call)
+    source = operand(call)
+    count = source.numel()
+    if module.p == 1:
+        return Work(flops=count, dmas=2 * count).estimates(spatial(POINT))
+    mask = prod(source.shape[:2]) if isinstance(module, nn.FeatureAlphaDropout) else count
+    return Work(flops=2 * count + 4 * mask, dmas=4 * count + 11 * mask).estimates(spatial(POINT))
 
 
 def dropout_work(count: int, probability: float) -> Work:
@@ -121,11 +141,21 @@ FAMILIES = (
     ),
     Family(
         group="Dropout",
-        types=nn_types("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"),
+        types=nn_types("Dropout", "Dropout1d", "Dropout2d", "Dropout3d"),
         estimate=dropout,
         flops="evaluation or p = 0: 0; training 2·N, N when p = 1",
         macs="0",
         dmas="evaluation 0; training 6·N, 2·N when p = 1",
+        spatial="1, 1, 0",
+        boundary="any input in evaluation; real dense floating tensors in training",
+    ),
+    Family(
+        group="Dropout",
+        types=nn_types("AlphaDropout", "FeatureAlphaDropout"),
+        estimate=alpha_dropout,
+        flops="evaluation or p = 0: 0; training 2·N + 4·M for a mask of M elements, N when p = 1",
+        macs="0",
+        dmas="evaluation 0; training 4·N + 11·M, 2·N when p = 1",
         spatial="1, 1, 0",
         boundary="any input in evaluation; real dense floating tensors in training",
     ),

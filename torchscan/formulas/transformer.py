@@ -19,6 +19,7 @@ from torchscan.formulas.attention import (
     Extent,
     attention_work,
     batch_and_length,
+    check_attention,
     check_native,
     masks_of,
     sequence,
@@ -26,7 +27,7 @@ from torchscan.formulas.attention import (
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
 from torchscan.formulas.normalization import two_pass
-from torchscan.formulas.operands import argument
+from torchscan.formulas.operands import argument, elements
 from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.work import NOTHING, Work, product
 
@@ -39,7 +40,7 @@ def _feed_forward(layer: Any, values: int) -> Work:
     check_native(layer.linear2, nn.Linear)
     hidden, width = layer.linear1.weight.shape
     inner = values // width * hidden
-    parameters = sum(parameter.numel() for part in (layer.linear1, layer.linear2) for parameter in part.parameters())
+    parameters = elements(*layer.linear1._parameters.values(), *layer.linear2._parameters.values())
     return (
         product(inner, width, layer.linear1.bias is not None)
         + Work(flops=inner * _activation_operations(layer.activation))
@@ -124,24 +125,32 @@ def _final_norm(stack: Any, rows: int) -> Work:
     return NOTHING if stack.norm is None else _norm(stack.norm, rows * stack.layers[0].self_attn.embed_dim)
 
 
-def _layout(stack: Any) -> bool:
+def _layout(stack: Any, kind: type[nn.Module]) -> bool:
     """Say whether the batch comes first. A stack has the layout of its first layer, as its own forward has."""
     if not len(stack.layers):
         raise UnsupportedCall("the stack has no layers")
-    return bool(stack.layers[0].self_attn.batch_first)
+    check_native(stack.layers[0], kind)
+    return _layer_layout(stack.layers[0])
+
+
+def _layer_layout(layer: Any) -> bool:
+    check_attention(layer.self_attn)
+    return bool(layer.self_attn.batch_first)
 
 
 def encoder_layer(call: ModuleCall) -> ModuleEstimates:
     """Count a call of TransformerEncoderLayer."""
     module: Any = call.module
-    batch, length = batch_and_length(sequence(argument(call, 0, "src"), "src"), module.self_attn.batch_first)
+    batch, length = batch_and_length(sequence(argument(call, 0, "src"), "src"), _layer_layout(module))
     masks = masks_of(call, src_mask=1, src_key_padding_mask=2)
     return _encoder_layer_work(module, batch, length, masks).estimates(NOWHERE)
 
 
 def encoder(call: ModuleCall) -> ModuleEstimates:
     """Count a call of TransformerEncoder: every layer applies the masks."""
-    batch, length = batch_and_length(sequence(argument(call, 0, "src"), "src"), _layout(call.module))
+    batch, length = batch_and_length(
+        sequence(argument(call, 0, "src"), "src"), _layout(call.module, nn.TransformerEncoderLayer)
+    )
     masks = masks_of(call, mask=1, src_key_padding_mask=2)
     return _encoder_work(call.module, batch, length, masks).estimates(NOWHERE)
 
@@ -149,13 +158,13 @@ def encoder(call: ModuleCall) -> ModuleEstimates:
 def decoder_layer(call: ModuleCall) -> ModuleEstimates:
     """Count a call of TransformerDecoderLayer."""
     module: Any = call.module
-    extent, masks = _decoding(call, module.self_attn.batch_first)
+    extent, masks = _decoding(call, _layer_layout(module))
     return _decoder_layer_work(module, extent, masks).estimates(NOWHERE)
 
 
 def decoder(call: ModuleCall) -> ModuleEstimates:
     """Count a call of TransformerDecoder."""
-    extent, masks = _decoding(call, _layout(call.module))
+    extent, masks = _decoding(call, _layout(call.module, nn.TransformerDecoderLayer))
     return _decoder_work(call.module, extent, masks).estimates(NOWHERE)
 
 

@@ -74,6 +74,29 @@ def test_dropout_in_training(p, flops):
     assert estimate(nn.Dropout(p), torch.ones(8))["module_flops"] == flops
 
 
+def test_alpha_dropout_in_training():
+    # 24 values; a mask of 24, or of 2 x 3 channels.
+    source = torch.rand(2, 3, 4)
+    assert estimate(nn.AlphaDropout(0.5), source)["module_flops"] == 48 + 96
+    assert estimate(nn.FeatureAlphaDropout(0.5), source)["module_flops"] == 48 + 24
+    assert estimate(nn.AlphaDropout(1.0), source)["module_flops"] == 24
+
+
+def test_shapes_under_vmap_are_not_believed():
+    module, seen = nn.Linear(3, 2), []
+    handler = handler_for(nn.Linear, {}).handler
+
+    def observed(row):
+        output = module(row)
+        with pytest.raises(UnsupportedCall, match="transform"):
+            handler.estimate(ModuleCall(module, (row,), {}, output))
+        seen.append(row.shape)
+        return output
+
+    torch.vmap(observed)(torch.ones(5, 3))
+    assert seen == [(3,)]
+
+
 def test_batch_norm_by_its_statistics():
     # N = 24 values, C = 3 channels, two affine tensors.
     source = torch.randn(2, 3, 4)
@@ -136,6 +159,10 @@ def test_encoder_layers_with_foreign_parts():
     layer = _encoder_layer()
     layer.linear1 = nn.Sequential(layer.linear1)
     with pytest.raises(UnsupportedCall, match="Sequential"):
+        handler_for(nn.TransformerEncoderLayer, {}).handler.estimate(ModuleCall(layer, (source,), {}, source))
+    layer = _encoder_layer()
+    layer.self_attn = nn.Identity()
+    with pytest.raises(UnsupportedCall, match="Identity"):
         handler_for(nn.TransformerEncoderLayer, {}).handler.estimate(ModuleCall(layer, (source,), {}, source))
     stack = nn.TransformerEncoder(_encoder_layer(), 1, nn.BatchNorm1d(3).eval()).eval()
     _refused(stack, source, match="BatchNorm1d")

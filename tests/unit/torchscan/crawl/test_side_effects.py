@@ -56,7 +56,6 @@ def a_model() -> nn.Module:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("training", [True, False])
 def test_everything_is_as_it_was_after_success(mode, training):
-    import torch.utils.flop_counter
 
     model = a_model()
     model[2].train(training)
@@ -69,7 +68,6 @@ def test_everything_is_as_it_was_after_success(mode, training):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), SystemExit(3), RecursionError("deep")])
 def test_everything_is_as_it_was_after_a_failure(mode, error):
-    import torch.utils.flop_counter
 
     model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), Raises(error))
     before = state(model), process()

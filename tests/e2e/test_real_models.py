@@ -67,7 +67,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         head={"bench/models.py": MODELS.format(labels=10)},
     )
     command = [sys.executable, "-P", "-m", "ci_action", "run", "--base", "main", "--head", "feature", "--json"]
-    command += ["--python", sys.executable, "--output", str(folder / "out")]
+    command += ["--python", sys.executable, "--out", str(folder / "out")]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "NO_COLOR": "1", "TRANSFORMERS_VERBOSITY": "error"}
     done = subprocess.run(command, cwd=made.clone, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -71,18 +71,26 @@ class MapView:
     chips: tuple[Chip, ...]
     more_chips: int
     culled: int
+    gap: str  # why the blocks do not add up to the total
     bars: tuple[Bar, ...]
 
 
 def map_view(
-    metric: str, layout: Layout, costs: BlockCosts, *, compares: bool, most: int = 600, width: int = 1200
+    metric: str,
+    layout: Layout,
+    costs: BlockCosts,
+    *,
+    compares: bool,
+    most: int = 600,
+    width: int = 1200,
+    gap: str = "",
 ) -> MapView:
     """Lay out one metric's map. In a comparison a tile is as wide as the larger side, so removed work stays visible."""
     base = costs.base or costs.head
     sizes = [max(head.size, old.size) for head, old in zip(costs.head, base, strict=True)]
     drawn = icicle(layout, weigh(layout, sizes), width=width, most=most)
     leaves = [index for index in drawn.without_width if not layout.blocks[index].children]
-    chips = [_chip(index, layout.blocks[index], costs) for index in leaves[:MOST_CHIPS]]
+    chips = [_chip(layout, index, costs) for index in leaves[:MOST_CHIPS]]
     return MapView(
         metric=metric,
         width=width,
@@ -91,6 +99,7 @@ def map_view(
         chips=tuple(chips),
         more_chips=len(leaves) - len(chips),
         culled=drawn.culled,
+        gap=gap,
         bars=tuple(_bars(metric, layout, costs, compares=compares)),
     )
 
@@ -169,10 +178,12 @@ def _title(name: str, kind: str, shown: Cell, head: Cost, whole: Cost) -> str:
     return shorten(", ".join(part for part in parts if part), 300)
 
 
-def _chip(index: int, block: Block, costs: BlockCosts) -> Chip:
+def _chip(layout: Layout, index: int, costs: BlockCosts) -> Chip:
     head, old = costs.head[index], costs.base[index] if costs.base else None
     cost = old if head.status == "absent" and old is not None else head
-    return Chip(index, shorten(run_name(block), 40), CHIP_STATES[_chip_state(cost)])
+    # A bare index says nothing without the name above it.
+    name = ".".join(_copied(layout, index).rsplit(".", 2)[-2:])
+    return Chip(index, shorten(name, 40), CHIP_STATES[_chip_state(cost)])
 
 
 CHIP_STATES = {

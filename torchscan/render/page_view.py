@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torchscan.render.context import Field, context_fields, withheld
-from torchscan.render.costs import VIEWS, block_costs
+from torchscan.render.costs import VIEWS, Cost, block_costs
 from torchscan.render.diagnostics_view import Group, diagnostic_groups, next_steps
 from torchscan.render.evidence import EvidenceWriter
 from torchscan.render.fold import Layout, fold, lay_out
@@ -15,6 +15,7 @@ from torchscan.render.map_view import MapView, map_view
 from torchscan.render.module_rows import COLUMNS, OPEN_DEPTH, BlockCosts, Row, module_rows
 from torchscan.render.totals_view import Total, cards, sentences, totals_view
 from torchscan.render.tree import Module, build_tree
+from torchscan.render.units import pair
 from torchscan.report.analysis import STORAGE_TOTALS, AnalysisReport
 from torchscan.report.diagnostic import Diagnostic
 from torchscan.report.diff import ReportDiff
@@ -23,6 +24,7 @@ MOST_ROWS = 10_000
 STATIC_EVIDENCE_ROWS = 1_200
 _LARGE_MAP = 200
 _OPENED_CHANGES = 10
+_FACT_LINE = ("torchscan", "torch", "Python", "Devices", "Dtypes", "Inputs")
 
 Costs = Mapping[str, BlockCosts]
 
@@ -62,6 +64,12 @@ class Page:
     has_static_evidence: bool
 
     @property
+    def fact_line(self) -> str:
+        """What ran, in one line."""
+        shown = [field for label in _FACT_LINE for field in self.fields if field.label == label]
+        return " · ".join(field.change if field.differs else f"{field.label} {field.after}" for field in shown)
+
+    @property
     def changed_totals(self) -> list[Total]:
         return [total for total in self.totals if not total.is_equal]
 
@@ -87,12 +95,15 @@ def build_page(
     diagnostics = _by_path(report["diagnostics"])
     is_comparison = before is not None
     whole = lay_out(fold(root, _codes(diagnostics)))
-    layout, costs = _cut(whole, {name: _both_sides(whole, name, is_comparison=is_comparison) for name in VIEWS})
+    sums = {name: _both_sides(whole, name, is_comparison=is_comparison) for name in VIEWS}
+    gaps = {name: _gap(name, sums[name].head[0], report) for name in VIEWS}
+    layout, costs = _cut(whole, {name: _rooted(name, sides, report, before) for name, sides in sums.items()})
     hidden = frozenset(name for name in VIEWS if reasons and name not in STORAGE_TOTALS)
     is_small = len(layout.blocks) <= STATIC_EVIDENCE_ROWS
     most = 600 if is_small else _LARGE_MAP
     maps = [
-        map_view(name, layout, costs[name], compares=name not in hidden, most=most, width=map_width) for name in VIEWS
+        map_view(name, layout, costs[name], compares=name not in hidden, most=most, width=map_width, gap=gaps[name])
+        for name in VIEWS
     ]
     writer = EvidenceWriter(diagnostics, is_comparison=is_comparison)
     tags = [_tags(layout, index, costs, is_comparison=is_comparison) for index in range(len(layout.blocks))]
@@ -142,6 +153,30 @@ def _codes(diagnostics: Mapping[str, Sequence[Diagnostic]]) -> dict[str, frozens
 def _both_sides(layout: Layout, metric: str, *, is_comparison: bool) -> BlockCosts:
     head = block_costs(layout, metric)
     return BlockCosts(head, block_costs(layout, metric, is_base=True) if is_comparison else ())
+
+
+def _rooted(metric: str, sides: BlockCosts, report: AnalysisReport, before: AnalysisReport | None) -> BlockCosts:
+    """Let the root show the report's own total, which counts shared storage once and uncalled modules as well."""
+    head, base = list(sides.head), list(sides.base)
+    for costs, side in ((head, report), (base, before)):
+        total = side["totals"].get(metric) if side is not None else None
+        if costs and total is not None:
+            costs[0] = Cost(total["known_value"], total["status"])
+    return BlockCosts(head, base)
+
+
+def _gap(metric: str, summed: Cost, report: AnalysisReport) -> str:
+    """Say where the modules' own storage does not add up to the model's."""
+    total = report["totals"].get(metric)
+    if metric not in STORAGE_TOTALS or total is None or total["value"] is None or summed.known is None:
+        return ""
+    if summed.known == total["value"]:
+        return ""
+    sums, holds = pair(summed.known, total["value"], total["unit"])
+    return (
+        f"The modules' own shares add up to {sums}, the model holds {holds}: shared tensors are drawn in every module "
+        "that holds them, and modules that were not called have no block."
+    )
 
 
 def _cut(layout: Layout, costs: Costs) -> tuple[Layout, Costs]:

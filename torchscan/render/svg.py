@@ -77,6 +77,9 @@ def _drawing(page: Page, view: MapView) -> Drawing:
     legend = _flow([(text, look) for look, text in _legend(is_comparison=page.is_comparison)], y)
     y = legend[-1].y + _CHIP_HEIGHT + 10
     notes = []
+    if view.gap:
+        notes.append((y + 12, view.gap))
+        y += _LINE
     if view.culled:
         notes.append((y + 12, f"{view.culled} small blocks are too narrow to draw."))
         y += _LINE
@@ -91,18 +94,7 @@ def _drawing(page: Page, view: MapView) -> Drawing:
     bars_y = y + 24
     bars = [(bars_y + 12 + _LINE * (1 + at), bar) for at, bar in enumerate(view.bars[:_MOST_BARS])]
     height = (bars[-1][0] if bars else y) + 28
-    return Drawing(height, view, total, map_y, legend, chips, notes, bars, bars_y, _facts(page))
-
-
-def _facts(page: Page) -> str:
-    shown = ("torchscan", "torch", "Devices", "Dtypes", "Inputs")
-    facts = [
-        field.change if field.differs else f"{field.label} {field.after}"
-        for name in shown
-        for field in page.fields
-        if field.label == name
-    ]
-    return shorten(" · ".join(facts), 170)
+    return Drawing(height, view, total, map_y, legend, chips, notes, bars, bars_y, shorten(page.fact_line, 170))
 
 
 def _legend(*, is_comparison: bool) -> list[tuple[str, str]]:

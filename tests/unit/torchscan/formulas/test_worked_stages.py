@@ -1,0 +1,86 @@
+"""DMAs and FLOPs of the remaining families, each derived by hand from the stages of its algorithm."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from support.estimates import estimate, work
+from torch import nn
+from torch.nn.utils import parametrizations
+
+
+@pytest.mark.parametrize(
+    ("module", "shape", "expected"),
+    [
+        # 24 values in 4 rows (2 samples of 2 groups): 6N + 2R + 2N; N + N; 4N + 5R + 1 + 2N + 8.
+        (nn.GroupNorm(2, 4), (2, 4, 3), (144 + 8 + 48, 48, 96 + 20 + 1 + 48 + 8)),
+        # 24 values in 8 rows, no affine.
+        (nn.InstanceNorm1d(4), (2, 4, 3), (144 + 16, 24, 96 + 40 + 1)),
+        # An unbatched image: 12 values in 4 rows.
+        (nn.InstanceNorm1d(4), (4, 3), (72 + 8, 12, 48 + 20 + 1)),
+        # Saved statistics: 2N + 2C; 2N + 2C + 1.
+        (nn.InstanceNorm1d(4, track_running_stats=True), (2, 4, 3), (48 + 8, 0, 48 + 8 + 1)),
+        (nn.LayerNorm(4, elementwise_affine=False), (3, 4), (72 + 6, 12, 48 + 15 + 1)),
+        # Windows of 3 channels hold 2, 3, 3, 2 of 4: 10 per place, 20 in all; squares 8, adds 12, and 4 per value.
+        (nn.LocalResponseNorm(3), (1, 4, 2), (8 + 12 + 32, 8, 16 + 20 + 8 + 24)),
+        # Windows of 2: powers 2, an add, a root.
+        (nn.LPPool1d(2, 2), (1, 1, 6), (12, 0, 6 + 3)),
+        (nn.FractionalMaxPool2d(2, 3), (1, 1, 7, 7), (9 * 3, 0, 36 + 9)),
+        (nn.AdaptiveMaxPool1d(3), (1, 1, 7), (9 - 3, 0, 9 + 3)),
+        # Values and indices are written.
+        (nn.MaxPool1d(2, return_indices=True), (1, 1, 4), (2, 0, 4 + 4)),
+        (nn.PReLU(3), (1, 3, 2), (12, 0, 12 + 3)),
+        (nn.GLU(), (2, 6), (30, 0, 12 + 6)),
+        (nn.LogSoftmax(1), (2, 3), (2 * 14, 0, 48 + 12)),
+        (nn.Softmin(1), (2, 3), (2 * 13 + 6, 0, 48 + 8 + 12)),
+        # Without a dim, three axes are reduced along the first.
+        (nn.Softmax(0), (4, 3, 2), (6 * 18, 0, 8 * 24 + 24)),
+        (nn.Softmax2d(), (4, 3, 2), (6 * 18, 0, 8 * 24 + 24)),
+        (nn.ZeroPad2d((1, 0, 0, 2)), (1, 1, 2, 2), (0, 0, 4 + 12)),
+        (nn.PixelShuffle(2), (1, 4, 2, 2), (0, 0, 32)),
+        (nn.ChannelShuffle(2), (1, 4, 2, 2), (0, 0, 32)),
+        (nn.Flatten(), (1, 4, 2), (0, 0, 0)),
+        (nn.Unfold(2), (1, 1, 3, 3), (0, 0, 2 * 16)),
+        # Sixteen values land on nine places.
+        (nn.Fold(3, 2), (1, 4, 4), (7, 0, 16 + 9)),
+        (nn.Upsample(scale_factor=2), (1, 1, 3), (0, 0, 12)),
+        (nn.Upsample(scale_factor=2, mode="linear"), (1, 1, 3), (18, 0, 18)),
+        (nn.Upsample(scale_factor=2, mode="bicubic"), (1, 1, 2, 2), (16 * 35, 0, 16 * 17)),
+        (nn.Upsample(scale_factor=2, mode="trilinear"), (1, 1, 1, 1, 1), (8 * 21, 0, 8 * 9)),
+    ],
+)
+def test_one_input(module, shape, expected):
+    assert work(module, torch.rand(shape)) == expected
+
+
+def test_two_inputs():
+    first, second = torch.rand(2, 3), torch.rand(2, 4)
+    # Inputs 6 + 8, parameters 60 + 5, the staged 2 x 5 x 4 written and read, outputs 10.
+    assert work(nn.Bilinear(3, 4, 5), first, second)[2] == 14 + 65 + 80 + 10
+    assert work(nn.CosineSimilarity(), first, first) == (2 * 21, 0, 12 + 2)
+    assert work(nn.PairwiseDistance(), first, first) == (2 * 12, 0, 12 + 2)
+    assert work(nn.PairwiseDistance(1), first, first)[0] == 2 * 11
+    assert work(nn.PairwiseDistance(3), first, first)[0] == 2 * 15
+    # Six losses of 2 and their mean; both inputs, losses written and read, one number.
+    assert work(nn.MSELoss(), first, first) == (12 + 6, 0, 12 + 6 + 6 + 1)
+    assert work(nn.MSELoss(reduction="none"), first, first) == (12, 0, 12 + 6)
+
+
+def test_unpooling_moves_values_to_their_places():
+    pooled, indices = nn.MaxPool1d(2, return_indices=True)(torch.rand(1, 1, 4))
+    assert work(nn.MaxUnpool1d(2), pooled, indices) == (0, 0, 4 + 4)
+
+
+def test_tracking_statistics_in_training_reads_and_writes_them():
+    source = torch.rand(2, 3, 4)
+    tracked, batch = estimate(nn.BatchNorm1d(3), source), estimate(nn.BatchNorm1d(3, track_running_stats=False), source)
+    assert tracked["module_flops"] == batch["module_flops"] + 8 * 3
+    assert tracked["dmas"] == batch["dmas"] + 6 * 3
+    assert tracked["macs"] == batch["macs"] == 48
+
+
+def test_spectral_norm_by_hand():
+    module = parametrizations.spectral_norm(nn.Linear(4, 3)).eval().parametrizations.weight
+    # Three dot products of 4, one of 3, and 12 divides.
+    flops, macs, _ = work(module[0], module.original)
+    assert (flops, macs) == (3 * 7 + 5 + 12, 12 + 3)

@@ -215,3 +215,23 @@ def decoder(blocks: int = 12, width: int = 256, *, formula: bool = True, wide: I
         ),
         output=(1, 128, 8192),
     )
+
+
+def small_net(channels: Iterable[int] = (8, 16, 16), *, formula: bool = True) -> Node:
+    """A stem, a stage of convolutions and a classifier: small enough for a golden file."""
+    wide = list(channels)
+    stage = tuple(
+        Node(str(at), "Conv2d", 9 * 8 * width + width, 16 * 16 * 9 * 8 * width, (1, width, 16, 16))
+        for at, width in enumerate(wide)
+    )
+    return Node(
+        "net",
+        "SmallNet",
+        children=(
+            Node("stem", "Conv2d", 224, 194_400, (1, 8, 30, 30)),
+            Node("stage", "Sequential", children=stage, output=(1, wide[-1], 16, 16)),
+            Node("gate", "CustomGate", 64, 4_096 if formula else None, (1, wide[-1])),
+            linear("head", 16, 10, tokens=1),
+        ),
+        output=(1, 10),
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal, Self
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchscan.operators.call import Call
+from torchscan.operators.compiled import eager_stance
 from torchscan.operators.custom import check_custom_mapping
 from torchscan.operators.entry import Entry
 from torchscan.operators.native import native_registry
@@ -64,6 +66,36 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
     def _should_skip_dynamo(cls) -> bool:
         # True would wrap __torch_dispatch__ in torch._disable_dynamo, whose first use imports all of dynamo.
         return False
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Keep the mode out of compilation: else a function first called in it would stay eager for good."""
+        return True
+
+    def __enter__(self) -> Self:
+        self._eager = eager_stance()
+        self._eager.__enter__()
+        try:
+            super().__enter__()  # type: ignore[no-untyped-call]
+        except BaseException:
+            self._eager.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            super().__exit__(*error)  # type: ignore[no-untyped-call]
+        finally:
+            self._eager.__exit__(None, None, None)
+
+    @contextmanager
+    def resumed(self) -> Iterator[None]:
+        """Count again inside the running of an operator, for what that operator dispatches in turn."""
+        super().__enter__()  # type: ignore[no-untyped-call]
+        try:
+            yield
+        finally:
+            super().__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         entry = self._entries.get(id(func))

@@ -134,7 +134,7 @@ class Entry:
         row = self.row
         scale = 0 if row is None else 1 if row.is_complex_exact else row.complex_flops or 0
         if scale and past.is_made_here((call.args, tuple(call.kwargs.values()))):
-            past.note_complex((), call.output)
+            past.note_complex(call.args, call.output)
             return self._add(call, tally, scale)
         flops = self._add(call, tally)
         hides = row is None or row.is_product or row.macs is not None

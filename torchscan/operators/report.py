@@ -29,7 +29,7 @@ def flop_report(
     seen = [entry for entry in entries if entry.calls]
     by_operator: dict[str, Count] = {}
     for entry in seen:
-        if entry.cost is not None and entry.calls > entry.integer_calls:
+        if entry.flops or (entry.cost is not None and not entry.problems and entry.calls > entry.integer_calls):
             by_operator[entry.name] = by_operator.get(entry.name, 0) + entry.flops
     return {
         "schema_version": SCHEMA_VERSION,

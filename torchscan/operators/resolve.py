@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch._C import DispatchKey
 from torch._ops import HigherOrderOperator
 
+from torchscan.operators.call import Call
 from torchscan.operators.custom import by_shape
 from torchscan.operators.entry import Entry
 from torchscan.operators.formula import Cost, Formula, Free
@@ -15,18 +17,18 @@ from torchscan.operators.higher_order import higher_order_entry
 from torchscan.operators.native import is_original, native_cost
 from torchscan.operators.nested import MAKER, run_maker
 from torchscan.operators.table import row_for
+from torchscan.operators.tensors import OPAQUE, kind_of
 
 _COMPLEX_MAKERS = frozenset(
     f"aten.{name}"
     for name in (
-        "view_as_complex", "complex", "polar", "_to_copy", "_fft_r2c", "_fft_c2c", "zeros", "ones", "full", "empty",
-        "zeros_like", "ones_like", "full_like", "scalar_tensor", "new_zeros", "new_ones", "new_full",
+        "view_as_complex", "complex", "polar", "_to_copy", "_fft_r2c", "_fft_c2c",
     )
 )  # fmt: skip
 
 
-# Questions about a tensor whose class answers them itself (jagged nested tensors); running them here would recurse.
-_LEFT_TO_THE_TENSOR = frozenset(
+# Questions about a tensor. Some are composites whose pieces would ask the tensor's class again, so they run as a whole.
+_QUESTIONS = frozenset(
     {
         "aten.sym_is_contiguous", "aten.is_contiguous", "aten.is_strides_like_format", "aten.dim", "prim.layout",
         "aten.is_non_overlapping_and_dense", "aten.size", "aten.sym_size", "aten.stride", "aten.sym_stride",
@@ -51,10 +53,8 @@ def resolve(func: Any, formulas: str, custom: Mapping[Any, Any], registry: Mappi
     native = registry.get(packet)
     if native is not None and not (formula and formula.is_product and is_original(native)):
         return Entry(name, cost=native_cost(native), row=formula, is_native_product=formula is None)
-    if name in _LEFT_TO_THE_TENSOR:
-        return Entry(name, run=_leave)
-    if native is None and _is_composite(func):
-        return Entry(name, run=_run_pieces)
+    if native is None and name not in _QUESTIONS and _is_composite(func):
+        return Entry(name, run=_run_pieces, row=formula, has_known_macs=row is not None)
     if name == MAKER:
         return Entry(name, run=run_maker, free_reason=row.reason if isinstance(row, Free) else None)
     if isinstance(row, Free):
@@ -71,11 +71,16 @@ def _is_composite(func: Any) -> bool:
         return False
 
 
-def _run_pieces(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG001
-    """Run a composite with the counter active, so that its pieces are counted."""
-    with counter:
-        return func.decompose(*args, **kwargs)
+def _run_pieces(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Run a composite with the counter active, so that its pieces are counted.
 
-
-def _leave(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG001
-    return NotImplemented
+    Sparse and nested tensors bring kernels of their own for some composites; those run as they would outside.
+    """
+    if kind_of(args) == OPAQUE:
+        output = func(*args, **kwargs)
+        entry.calls += 1
+        entry.count(Call(args, kwargs, output), (), counter.current, counter.past)
+        return output
+    with counter.resumed():
+        # Not func.decompose: that prefers a Python decomposition, which does other arithmetic than the plain run.
+        return func._op_dk(DispatchKey.CompositeImplicitAutograd, *args, **kwargs)

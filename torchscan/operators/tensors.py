@@ -81,9 +81,13 @@ class Provenance:
         self._dense_shapes: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def note_complex(self, inputs: Iterable[Any], output: Any) -> None:
-        """Remember the complex outputs of an operator that makes complex numbers out of known ones."""
+        """Remember the complex outputs of an operator whose complex inputs are known.
+
+        Without any tensor among its inputs it is a factory: its numbers are the caller's.
+        """
         made = [tensor for tensor in tensors_of((output,)) if tensor.is_complex()]
-        if made and self.is_made_here(inputs):
+        sources = tensors_of(inputs) if made else []
+        if sources and self.is_made_here(sources):
             self.has_complex = True
             for tensor in made:
                 reference = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call] # torch's

@@ -11,8 +11,8 @@ from hashlib import sha256
 from html import escape as html_escape
 from unicodedata import category
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories that print nothing or move other text: controls, format marks, surrogates, separators."""
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+"""Unicode categories that print nothing or move other text: controls, format marks, surrogates, odd spaces."""
 _NEWLINES = re.compile(r"[\r\n\t\v\f\x85\u2028\u2029]+")
 _BACKTICKS = re.compile(r"`+")
 _MARKER = re.compile("torchscan-action:")
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
     text = _NEWLINES.sub(" ", text)
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"\\u{{{ord(sign):x}}}" if category(sign) in _HIDDEN else sign for sign in text)
+    return "".join(f"\\u{{{ord(sign):x}}}" if category(sign) in _HIDDEN and sign != " " else sign for sign in text)
 
 
 def shorten(text: str, length: int = NAME_LENGTH) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ci_action.render.view import View
+    from ci_action.render.view import ListView, View
 
 COMMENT_BYTES = 60_000
 """GitHub refuses bodies over 65,536 characters; bytes are the safe measure, with room for what others append."""
@@ -33,7 +33,7 @@ def _versions(view: View) -> Iterator[View]:
     """Yield ever smaller versions: unchanged targets go first, then layers, diagnostics, rows, and failures last."""
     yield view
     for kept in (100, 20, 0):
-        view = _keep_equal(view, kept)
+        view = replace(view, lists=tuple(_keep(part, kept) for part in view.lists))
         yield view
     view = replace(view, causes=view.causes[:5])
     yield view
@@ -52,9 +52,9 @@ def _versions(view: View) -> Iterator[View]:
     yield replace(_keep_rows(view, 3), sentences=())
 
 
-def _keep_equal(view: View, kept: int) -> View:
-    cut = max(0, len(view.equal) - kept)
-    return replace(view, equal=view.equal[:kept], hidden_equal=view.hidden_equal + cut)
+def _keep(part: ListView, kept: int) -> ListView:
+    cut = max(0, len(part.rows) - kept)
+    return replace(part, rows=part.rows[:kept], hidden=part.hidden + cut)
 
 
 def _keep_rows(view: View, kept: int) -> View:

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from ci_action.core.plan import Plan
     from ci_action.core.verdict import Row, Verdict
 
-_UNJUDGED = frozenset(
-    {Word.EVIDENCE_LOST, Word.NOT_COMPARABLE, Word.NOT_MEASURED, Word.INCONCLUSIVE, Word.NEW, Word.REMOVED}
-)
+_UNJUDGED = frozenset({Word.EVIDENCE_LOST, Word.NOT_COMPARABLE, Word.NOT_MEASURED, Word.INCONCLUSIVE, Word.NEW})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +36,14 @@ def gate_line(verdict: Verdict, plan: Plan) -> GateLine:
         return GateLine(status="not set", why=f"{why}: this only reports")
     if verdict.accepted:
         return GateLine(status="passed", why="what exceeds a limit was accepted, see below")
-    if len(open_rows) == len(judged):
+    if open_rows and len(open_rows) == len(judged):
         return GateLine(status="not judged", why=f"{_metrics(len(open_rows))} could not be judged; policy: warn")
     reasons = []
-    if any(row.gate is Gate.WARN and not is_open(row) for row in judged):
+    removed = {row.target for row in judged if row.word is Word.REMOVED}
+    if any(row.gate is Gate.WARN and row.word is not Word.REMOVED and not is_open(row) for row in judged):
         reasons.append("with warnings")
+    if removed:
+        reasons.append(f"{len(removed)} target{'' if len(removed) == 1 else 's'} removed")
     if open_rows:
         reasons.append(f"{_metrics(len(open_rows))} could not be judged")
     return GateLine(status="passed", why="; ".join(reasons))

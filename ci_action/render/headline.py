@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ci_action.core.comparing import is_complete, known
-from ci_action.core.metrics import label
+from ci_action.core.metrics import METRICS, label
 from ci_action.core.verdict import Word
 from ci_action.render import rows
 from ci_action.render.escape import name
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 96
 _NAME_LENGTHS = (40, 28, 20)
+_LONGEST_REASON = 40
+_LIMITED = frozenset({State.REGRESSION, State.WARNING, State.ACCEPTED, State.WITHIN})
+_FIELD = re.compile(r"its (?:method|unit|scope)")
 
 
 def headline(verdict: Verdict, plan: Plan, quote: Quote = name, *, glyph: bool = True) -> str:
@@ -100,9 +104,11 @@ def _one(target: TargetVerdict, state: State, quote: Quote) -> str:
     subject = quote(target.id)
     if state is State.NOT_MEASURED and target.failure("head"):
         return f"{subject} failed on head"
+    if state is State.INCOMPARABLE and target.failure("base"):
+        return f"{subject} failed on base; head measured"
     candidates = [row for row in telling_rows(target) if row_state(row) is state]
     if not candidates:
-        return f"{subject} failed on base; head measured" if target.failure("base") else f"{subject}: no result"
+        return f"{subject}: no result"
     row = max(candidates, key=lambda one: (one.interval is not None, _relative(one)))
     if row.word is Word.REMOVED:
         return f"{subject} was removed on head"
@@ -111,25 +117,35 @@ def _one(target: TargetVerdict, state: State, quote: Quote) -> str:
 
 def _what(row: Row, state: State, quote: Quote) -> str:
     number = rows.short_change(row)
+    if state in _LIMITED:
+        return f" {number or rows.sides(row)[1]}, limit {rows.limit(row).removeprefix('warn ')}"
     match state:
         case State.LOST:
             return " became a lower bound" if known(row.head) is not None else " not measured on head"
         case State.NOT_MEASURED:
             return " not measured"
-        case State.INCOMPARABLE if row.reason:
-            return f", {quote(row.reason)}"
+        case State.INCOMPARABLE:
+            return f", {_what_differs(row.reason, quote)}"
         case State.INCONCLUSIVE:
-            if row.interval:
-                return f" {rows.change(row)}"
-            return f" is a lower bound on {'base' if is_complete(row.head) else 'both sides'}"
-        case State.IMPROVEMENT:
-            return f" {number}"
-        case State.REGRESSION | State.WARNING | State.WITHIN if number:
-            return f" {number}, limit {rows.limit(row).removeprefix('warn ')}"
-        case State.REGRESSION | State.WARNING:
-            return f" {rows.sides(row)[1]}, limit {rows.limit(row).removeprefix('warn ')}"
+            return _what_is_open(row)
         case _:
-            return f" {number}" if number else f" {row.word.value}"
+            words = f" {number}" if number else f" {row.word.value}"
+            return f"{words}, no limit" if row.limit is None else words
+
+
+def _what_differs(reason: str, quote: Quote) -> str:
+    """Name a refused field; a short change of versions as it is; anything longer stands below the table."""
+    if field := _FIELD.match(reason):
+        return f"{field[0]} changed"
+    return quote(reason) if 0 < len(reason) <= _LONGEST_REASON else "its conditions changed"
+
+
+def _what_is_open(row: Row) -> str:
+    if row.interval is not None:
+        return f" {rows.change(row)}"
+    if METRICS[row.metric].timing:
+        return f": {row.reason}"
+    return f" is a lower bound on {'base' if is_complete(row.head) else 'both sides'}"
 
 
 def _relative(row: Row) -> float:

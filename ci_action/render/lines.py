@@ -39,7 +39,7 @@ def outdated_line(plan: Plan, facts: Facts) -> str:
     return f"**Outdated**: measured `{plan.commits.head_sha[:SHORT_SHA]}`, head is now `{current[:SHORT_SHA]}`. "
 
 
-def conditions(plan: Plan, facts: Facts, results: Iterable[TargetResult]) -> list[str]:
+def conditions(plan: Plan, facts: Facts, results: Iterable[TargetResult], *, has_timings: bool) -> list[str]:
     """List under which conditions the numbers hold, for the footer. HTML, as it stands inside ``<sub>``."""
     torch = _versions(results)
     threads = plan.policy.threads
@@ -55,6 +55,7 @@ def conditions(plan: Plan, facts: Facts, results: Iterable[TargetResult]) -> lis
         else "limits: none, base has no config",
         f"base {summary_code(commits.base_ref)}: {_words(commits.base_reason)}" if commits.base_sha else "",
         "FLOPs, MACs and parameters are formula counts, not speed",
+        "latency is a block median, not request p95" if has_timings else "",
     ]
     return [part for part in parts if part]
 

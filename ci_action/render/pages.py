@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -54,15 +55,18 @@ def make_pages(view: View, verdict: Verdict, plan: Plan, facts: Facts, results: 
 
 
 def _target_page(identity: str, results: Results) -> str | None:
-    """Draw a target: both sides, or the one that has a report. A pair that refuses is drawn as head alone."""
+    """Draw a target: both sides, or the one that can be drawn. A report that is refused costs its page, not the run."""
     base, head = (_report(side, identity) for side in (results.base, results.head))
     title = name(identity)
-    if head is None:
-        return None if base is None else render_report(base, title=f"{title} (base only)")
-    try:
-        return render_report(head, before=base, title=title)
-    except ValueError:
-        return render_report(head, title=f"{title} (head only)")
+    for report, before, words in (
+        (head, base, title),
+        (head, None, f"{title} (head only)"),
+        (base, None, f"{title} (base only)"),
+    ):
+        if report is not None:
+            with suppress(ValueError):
+                return render_report(report, before=before, title=words)
+    return None
 
 
 def _report(side: Mapping[str, TargetResult], identity: str) -> AnalysisReport | None:

@@ -88,7 +88,8 @@ def change(row: Row) -> str:
     if row.interval is not None:
         return units.interval(row.interval.estimate, row.interval.low, row.interval.high)
     if row.word in _NO_DELTA or row.is_new:
-        return _NO_DELTA.get(row.word, "new")
+        has_head = row.word is Word.NOT_MEASURED and known(row.head) is not None
+        return "no base" if has_head else _NO_DELTA.get(row.word, "new")
     base, head = known(row.base), known(row.head)
     if not (is_complete(row.base) and is_complete(row.head)) or base is None or head is None or row.base is None:
         return "unknown"
@@ -114,13 +115,13 @@ def limit(row: Row) -> str:
     owner = row.limit
     if owner is None:
         return "none"
-    parts = [part for part in owner.text.split(", ") if part and not part.startswith("max ")]
+    parts = [part for part in owner.text.split(", ") if part and not part.startswith("max ") and not row.is_new]
     if owner.max is not None:
         side = row.head or row.base
         near = known(side)
         unit = side["unit"] if side else ""
         parts.append(f"max {units.cap(owner.max, unit, like=() if near is None else (near,))}")
-    text = ", ".join(parts)
+    text = ", ".join(parts) or "none"
     return f"warn {text}" if owner.on_exceed == "warn" else text
 
 
@@ -128,14 +129,13 @@ def _shown(target: TargetVerdict) -> list[Row]:
     if target.skipped:
         return []
     rows = [row for row in telling_rows(target) if result_word(row) != "equal"]
-    failed = {item.side for item in target.failures}
-    if failed:
-        # What a failed side left open stands in the table of failures; a cap that head breaks all the same stands here.
-        return [row for row in rows if row.word is not Word.NOT_MEASURED]
+    if target.failures:
+        # What a failed side left open stands in the table of failures; head's own numbers stand here all the same.
+        return [row for row in rows if row.word is not Word.NOT_MEASURED or known(row.head) is not None]
     judged = [row for row in rows if row.gate is not Gate.NONE]
     if rows and all(row.word is Word.REMOVED for row in rows):
         return (judged or [row for row in rows if row.base is not None] or rows)[:1]
-    telling = {Word.CHANGED, Word.IMPROVED, Word.REGRESSED, Word.EVIDENCE_LOST, Word.NEW, Word.NOT_COMPARABLE}
+    telling = {Word.CHANGED, Word.IMPROVED, Word.REGRESSED, Word.EVIDENCE_LOST, Word.NOT_COMPARABLE}
     return [row for row in rows if row in judged or row.word in telling]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ci_action.core.metrics import label
+from ci_action.core.metrics import BENCHMARK_METRICS, METRICS, label
 from ci_action.core.verdict import Gate, Word
 from ci_action.render.headline import state_counts, targets
 from ci_action.render.lines import SHORT_SHA
@@ -24,8 +24,9 @@ def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: 
     """Write them in the order in which a reader asks."""
     rows = [row for target in verdict.targets for row in target.rows]
     return [
-        *_equality(verdict, rows),
+        *_equality(verdict, rows, medium.quote),
         *_bounds(rows, operators, medium.quote),
+        *_timings(rows, medium.quote),
         *_refusals(verdict, medium.quote),
         *_presence(verdict, plan, medium.quote),
         *_skips(verdict, medium.quote),
@@ -34,14 +35,11 @@ def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: 
     ]
 
 
-def _equality(verdict: Verdict, rows: list[Row]) -> list[str]:
-    counts = state_counts(verdict)
-    equal = counts.get(State.EQUAL, 0)
-    if not equal:
-        return []
+def _equality(verdict: Verdict, rows: list[Row], quote: Quote) -> list[str]:
+    equal = state_counts(verdict).get(State.EQUAL, 0)
     if equal < len(verdict.targets):
         others = "other target" if equal == 1 else "other targets"
-        return [f"{equal} {others}: no change."]
+        return [*_same_counts(verdict, quote), *([f"{equal} {others}: no change."] if equal else [])]
     words = Counter(row.word for row in rows)
     found = []
     if words[Word.UNCHANGED]:
@@ -51,9 +49,19 @@ def _equality(verdict: Verdict, rows: list[Row]) -> list[str]:
     return found
 
 
+def _same_counts(verdict: Verdict, quote: Quote) -> list[str]:
+    """Name targets of which only a measurement moved: their counts are the same to the last digit."""
+    names = []
+    for target in verdict.targets:
+        exact = [row.word for row in target.rows if row.metric not in BENCHMARK_METRICS]
+        if state_of(target) is not State.EQUAL and exact and set(exact) == {Word.UNCHANGED}:
+            names.append(quote(target.id))
+    return [f"All counts of {', '.join(names[:_MOST_NAMED])} are identical."] if names else []
+
+
 def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[str]:
     found = []
-    both = [row for row in rows if row.word is Word.INCONCLUSIVE and row.interval is None]
+    both = [row for row in rows if row.word is Word.INCONCLUSIVE and not METRICS[row.metric].timing]
     if both:
         names = ", ".join(dict.fromkeys(label(row.metric) for row in both))
         found.append(f"{len(both)} lower bounds are not compared with each other ({names}).")
@@ -67,6 +75,18 @@ def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[s
     ]
     found += [f"{quote(row.target)} {label(row.metric)}: {row.reason}." for row in proven[:_MOST_NAMED]]
     return found
+
+
+def _timings(rows: list[Row], quote: Quote) -> list[str]:
+    """Say of each timing that cannot be judged what stands in the way."""
+    found = []
+    for row in rows:
+        if row.word is not Word.INCONCLUSIVE or not METRICS[row.metric].timing:
+            continue
+        why = row.reason or "the interval holds the limit, so this is neither a pass nor a regression"
+        pairs = f"; {row.interval.pairs} base/head pairs" if row.interval else ""
+        found.append(f"{quote(row.target)} {label(row.metric)}: {why}{pairs}.")
+    return _at_most(found)
 
 
 def _refusals(verdict: Verdict, quote: Quote) -> list[str]:

@@ -10,6 +10,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ci_action.core.comparing import known
 from ci_action.core.metrics import BENCHMARK_METRICS, HEADLINE_METRICS
 from ci_action.core.verdict import Gate, Row, TargetVerdict, Word
 
@@ -35,6 +36,7 @@ class State(Enum):
 
     REGRESSION = Look("❌", "✖", "Regression", "over a limit")
     NOT_MEASURED = Look("🚫", "⊘", "Not measured", "not measured")
+    ACCEPTED = Look("☑️", "✔", "Accepted", "accepted")
     WARNING = Look("⚠️", "▲", "Over a warn limit", "over a warn limit")
     LOST = Look("⚠️", "≥", "Evidence lost", "lost evidence")
     INCOMPARABLE = Look("⚠️", "≠", "Incomparable", "incomparable")
@@ -102,6 +104,8 @@ def result_word(row: Row) -> str:
         return "over"
     if row.gate is Gate.WARN and row.word is Word.REGRESSED:
         return "warn"
+    if row.word is Word.NOT_MEASURED and known(row.head) is not None:  # it is base that has no number
+        return "unclear"
     return _BY_WORD[row.word]
 
 
@@ -132,6 +136,10 @@ def row_state(row: Row) -> State:
     """Say what a row makes of its target, where it is the gravest one."""
     if row.gate is Gate.FAIL:
         return State.NOT_MEASURED if row.word is Word.REMOVED else State.REGRESSION
+    if row.accepted:
+        return State.ACCEPTED
+    if row.word is Word.NOT_MEASURED and known(row.head) is not None:  # it is base that has no number
+        return State.INCOMPARABLE if row.gate is not Gate.NONE else State.EQUAL
     if row.word is Word.REGRESSED:
         return State.WARNING if row.gate is Gate.WARN else State.CHANGED
     if row.word is Word.CHANGED:

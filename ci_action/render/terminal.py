@@ -49,9 +49,7 @@ def _table(view: View) -> list[str]:
     table = _aligned([_HEADER, *rows]) if rows else []
     if hidden > 0:
         table.append(f"{hidden} more rows are in the HTML reports")
-    if view.equal:
-        table.append(f"equal  {len(view.equal)} target{'' if len(view.equal) == 1 else 's'}")
-    return table
+    return [*table, *(part.title for part in view.lists)]
 
 
 def _failure(target: str, side: str, verdict: Verdict) -> list[str]:

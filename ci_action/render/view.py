@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ci_action.core.marker import make_marker
-from ci_action.core.metrics import HEADLINE_METRICS, METRICS, label
+from ci_action.core.metrics import BENCHMARK_METRICS, HEADLINE_METRICS, METRICS, label
 from ci_action.core.verdict import Word
 from ci_action.render.advice import next_steps, uncounted_operators
 from ci_action.render.causes import Causes, find_causes
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ci_action.core.verdict import TargetVerdict, Verdict
 
 FIRST_ROWS = 10
+_FORK = " (measured in a fork run)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +45,28 @@ class FailureView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EqualView:
-    """An unchanged target and its numbers, by the columns of ``View.equal_columns``."""
+class TargetView:
+    """One target and its numbers, by the columns of its list."""
 
     target: str
     numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListView:
+    """Targets that need no line of their own in the table of changes: unchanged ones, and new ones."""
+
+    words: str
+    columns: tuple[str, ...]
+    rows: tuple[TargetView, ...]
+    hidden: int = 0
+    is_open: bool = False
+
+    @property
+    def title(self) -> str:
+        """Say how many they are: ``36 targets without change``."""
+        count = len(self.rows) + self.hidden
+        return self.words.format(f"{count} ", "" if count == 1 else "s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +85,12 @@ class View:
     sentences: tuple[str, ...]
     plain_sentences: tuple[str, ...]
     causes: tuple[Causes, ...]
-    equal_columns: tuple[str, ...]
-    equal: tuple[EqualView, ...]
+    lists: tuple[ListView, ...]
     steps: tuple[str, ...]
     conditions: tuple[str, ...]
     reproduction: str
     hidden_rows: int = 0
     hidden_failures: int = 0
-    hidden_equal: int = 0
     has_logs: bool = True
 
     @property
@@ -100,6 +116,10 @@ class Results:
     base: Mapping[str, TargetResult]
     head: Mapping[str, TargetResult]
 
+    def all(self) -> list[TargetResult]:
+        """Give every result, base's first."""
+        return [*self.base.values(), *self.head.values()]
+
     @classmethod
     def of(cls, results: Sequence[TargetResult]) -> Results:
         """Sort results by side."""
@@ -110,8 +130,6 @@ def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> 
     """Put a verdict into words."""
     operators = uncounted_operators(verdict, results.head)
     found = (find_causes(one, results.base.get(one.id), results.head.get(one.id)) for one in verdict.targets)
-    equal = [target for target in verdict.targets if state_of(target) is State.EQUAL]
-    columns = _columns(equal)
     commits = plan.commits
     marker = make_marker(
         workflow_path=facts.workflow_path,
@@ -123,8 +141,8 @@ def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> 
     )
     return View(
         marker=marker.line(),
-        headline=headline(verdict, plan, code),
-        plain_headline=headline(verdict, plan, glyph=False),
+        headline=headline(verdict, plan, code) + (_FORK if facts.fork else ""),
+        plain_headline=headline(verdict, plan, glyph=False) + (_FORK if facts.fork else ""),
         gate=gate_line(verdict, plan),
         outdated=outdated_line(plan, facts),
         facts=facts_line(plan, facts),
@@ -134,33 +152,45 @@ def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> 
         sentences=tuple(sentences(verdict, plan, operators, MARKDOWN)),
         plain_sentences=tuple(sentences(verdict, plan, operators, PLAIN)),
         causes=tuple(cause for cause in found if cause),
-        equal_columns=tuple(map(label, columns)),
-        equal=tuple(_equal(target, columns) for target in equal),
+        lists=tuple(_lists(verdict)),
         steps=tuple(next_steps(verdict, plan, operators, code)),
-        conditions=tuple(conditions(plan, facts, [*results.base.values(), *results.head.values()])),
+        conditions=tuple(conditions(plan, facts, results.all(), has_timings=_has_timings(verdict))),
         reproduction=reproduction(facts),
     )
 
 
-def _columns(equal: Sequence[TargetVerdict]) -> list[str]:
-    """Give the metrics that the unchanged targets are listed with: the headline ones, and what was timed."""
-    present = {row.metric for target in equal for row in target.rows}
-    wanted = (*HEADLINE_METRICS, *(name for name, metric in METRICS.items() if name in present and _is_measured(name)))
+def _lists(verdict: Verdict) -> list[ListView]:
+    """List unchanged and new targets with their numbers. Where all are new the list is the report, and stands open."""
+    found = []
+    for state, words in ((State.NEW, "{}new target{}"), (State.EQUAL, "{}target{} without change")):
+        members = [target for target in verdict.targets if state_of(target) is state]
+        columns = _columns(members)
+        rows = tuple(_numbers(target, columns) for target in members)
+        is_open = state is State.NEW and len(members) == len(verdict.targets)
+        if rows:
+            found.append(ListView(words=words, columns=tuple(map(label, columns)), rows=rows, is_open=is_open))
+    return found
+
+
+def _columns(members: Sequence[TargetVerdict]) -> list[str]:
+    """Give the metrics that targets are listed with: the headline ones, and what was timed."""
+    present = {row.metric for target in members for row in target.rows}
+    wanted = (*HEADLINE_METRICS, *BENCHMARK_METRICS)
     return [name for name in dict.fromkeys(wanted) if name in present]
 
 
-def _is_measured(metric: str) -> bool:
-    return metric in {"latency", "throughput", "peak_memory", "process_peak_rss"}
+def _has_timings(verdict: Verdict) -> bool:
+    return any(METRICS[row.metric].timing for target in verdict.targets for row in target.rows)
 
 
-def _equal(target: TargetVerdict, columns: Sequence[str]) -> EqualView:
+def _numbers(target: TargetVerdict, columns: Sequence[str]) -> TargetView:
     rows = {row.metric: row for row in target.rows}
     cells = []
     for name in columns:
         row = rows.get(name)
         timed = row is not None and row.interval is not None
         cells.append(change(row) if row is not None and timed else units.metric(row.head if row else None))
-    return EqualView(target=target.id, numbers=tuple(cells))
+    return TargetView(target=target.id, numbers=tuple(cells))
 
 
 def _failures(target: TargetVerdict, results: Results, facts: Facts) -> list[FailureView]:

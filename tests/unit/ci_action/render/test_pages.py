@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from base64 import b64encode
+from html.parser import HTMLParser
+
+import pytest
+from jsonschema import Draft202012Validator
+from support.scenes import SCENES, counts, scene
+from support.verdicts import config, failure
+
+from ci_action.core.schemas import load_schema
+from ci_action.render.rendered import Rendered
+from torchscan.render.templates import source
+
+NAMES = (
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><b>',
+    "a\u202eb",
+    "javascript:alert(1)",
+    "{{ 1 }}",
+)
+VOID = {"meta", "input", "br", "line", "circle"}
+
+
+class Page(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.values: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(html)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for key, value in attrs:
+            self.values.setdefault(key, []).append(value or "")
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self._open.pop() == tag
+
+
+def hostile() -> Rendered:
+    heads = {name: counts(name, operator_flops=9) for name in NAMES} | {
+        NAMES[0]: failure("<b>Error", message="<i>x</i>")
+    }
+    return scene(heads, names=NAMES, base=config(*NAMES)).render()
+
+
+def test_file_names_are_never_from_target_names() -> None:
+    assert set(hostile().pages) == {"index.html", "result.json", *(f"m-{index:03d}.html" for index in range(6))}
+
+
+def test_hostile_names_add_no_markup() -> None:
+    plain, odd = Page(scene(names=("a",)).render().pages["index.html"]), Page(hostile().pages["index.html"])
+
+    assert set(odd.tags) - set(plain.tags) <= {"code"}
+    assert odd.tags.count("script") == 1
+    assert not [key for key in odd.values if key.startswith("on")]
+    assert all(re.fullmatch(r"#[\w-]+|m-\d{3}\.html|result\.json", link) for link in odd.values["href"])
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_index_is_sound(name: str) -> None:
+    html = SCENES[name]().render().pages["index.html"]
+    page = Page(html)
+    ids = page.values["id"]
+
+    assert len(set(ids)) == len(ids)
+    assert {link[1:] for link in page.values["href"] if link.startswith("#")} <= set(ids)
+    assert page.tags.count("h1") == 1
+    assert "http" not in html.replace("http-equiv", "")
+    assert not re.search(
+        r"\bNone\b|\bnan\b|\bundefined\b", re.sub(r"<(script|style)>.*?</\1>", "", html, flags=re.DOTALL)
+    )
+
+
+def test_policy_allows_exactly_our_script() -> None:
+    html = hostile().pages["index.html"]
+    script = re.search(r"<script>(.*)</script>", html, re.DOTALL)
+    assert script is not None
+    digest = b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
+
+    assert f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'" in html
+
+
+def test_each_target_links_to_its_page_and_each_file_is_listed() -> None:
+    rendered = SCENES["one_regression"]().render()
+    page = Page(rendered.pages["index.html"])
+
+    assert {link for link in page.values["href"] if not link.startswith("#")} == set(rendered.pages) - {"index.html"}
+    for name, text in rendered.pages.items():
+        if name != "index.html":
+            assert hashlib.sha256(text.encode()).hexdigest() in rendered.pages["index.html"]
+
+
+def test_gravest_targets_come_first() -> None:
+    html = SCENES["forty_targets"]().render().pages["index.html"]
+    states = re.findall(r'data-state="([\w-]+)" data-name', html)
+
+    assert states == ["regression", "regression", "inconclusive", "improvement", *["equal"] * 36]
+
+
+def test_unchanged_targets_are_hidden_only_where_there_are_many() -> None:
+    assert "hide-equal" in SCENES["passing"]().render().pages["index.html"]
+    assert 'id="hide-equal" checked' in SCENES["forty_targets"]().render().pages["index.html"]
+    assert 'id="hide-equal" checked' not in SCENES["passing"]().render().pages["index.html"]
+
+
+def test_a_failed_side_still_has_the_other_sides_page() -> None:
+    assert "(base only)" in scene({"vit_b_16": failure()}).render().pages["m-001.html"]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_verdict_document_fits_its_schema(name: str) -> None:
+    document = json.loads(SCENES[name]().render().pages["result.json"])
+
+    Draft202012Validator(load_schema("verdict")).validate(document)
+
+
+def test_document_withholds_what_the_comment_withholds() -> None:
+    document = json.loads(SCENES["partial_evidence"]().render().pages["result.json"])
+    rows = {row["metric"]: row for target in document["targets"] for row in target["rows"] if target["id"] == "tiny_lm"}
+
+    assert rows["operator_flops"]["delta"] is None
+    assert rows["operator_flops"]["head"]["value"] is None
+    assert rows["parameters"]["delta"] == 0
+
+
+def test_colours_are_those_of_the_library() -> None:
+    def tokens(sheet: str) -> list[tuple[str, str]]:
+        shared = ("bg", "panel", "fg", "muted", "stroke", "link", "worse", "better")
+        return [pair for pair in re.findall(r"--([a-z]+):\s*(#[0-9a-f]{6})", sheet) if pair[0] in shared]
+
+    assert sorted(tokens(source("ci_action", "index.css"))) == sorted(tokens(source("torchscan", "report.css")))
+
+
+def test_index_stays_small() -> None:
+    assert len(SCENES["forty_targets"]().render().pages["index.html"].encode()) < 200 * 1024
+
+
+def test_rendering_is_deterministic() -> None:
+    one, other = (SCENES["forty_targets"]().render() for _ in range(2))
+
+    assert one == other

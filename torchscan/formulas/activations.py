@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from torch import nn
-
-from torchscan.formulas.family import Family, Formula, nn_types
+from torchscan.formulas.axes import OVER_CHANNELS, is_channels
+from torchscan.formulas.family import REAL, Family, Formula, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import FLOATING, argument, elements, numeric, operand, result
+from torchscan.formulas.operands import FLOATING, argument, elements, module_of, numeric, operand, result
 from torchscan.formulas.receptive import NOWHERE, POINT, spatial
 
 
@@ -76,7 +75,7 @@ def gelu_operations(approximate: str) -> int:
 
 def gelu(call: ModuleCall) -> ModuleEstimates:
     """Count the exact formula or its tanh approximation, as the module says."""
-    module: Any = call.module
+    module = module_of(call)
     return pointwise_estimates(call, gelu_operations(module.approximate))
 
 
@@ -90,83 +89,22 @@ def prelu(call: ModuleCall) -> ModuleEstimates:
 def glu(call: ModuleCall) -> ModuleEstimates:
     """Count ``a·sigmoid(b)`` for the two halves of the input: 5 operations per output."""
     source, outputs = operand(call), result(call).numel()
-    module: Any = call.module
-    field = spatial(POINT) if _mixes_channels(source.dim(), module.dim) else NOWHERE
+    module = module_of(call)
+    field = spatial(POINT) if is_channels(source.dim(), module.dim) else NOWHERE
     return {"module_flops": 5 * outputs, "macs": 0, "dmas": source.numel() + outputs, **field}
 
 
-def _mixes_channels(dims: int, dim: int) -> bool:
-    """Say whether an axis is the channels of (B, C, *spatial): then every position stays by itself."""
-    return dims > 2 and dim % dims == 1
-
-
-def softmax_flops(rows: int, size: int) -> int:
-    """Count max S - 1, subtract S, exp S, sum S - 1, divide S for each of R rows: R(5S - 2)."""
-    return rows * max(5 * size - 2, 0)
-
-
-def softmax_dmas(rows: int, size: int) -> int:
-    """Count the five stages' reads and writes: 8 RS + 4 R."""
-    return 8 * rows * size + 4 * rows
-
-
-def softmax(call: ModuleCall) -> ModuleEstimates:
-    """Count a softmax over rows of S elements."""
-    _, rows, size, field = _rows(call)
-    return {"module_flops": softmax_flops(rows, size), "macs": 0, "dmas": softmax_dmas(rows, size), **field}
-
-
-def softmin(call: ModuleCall) -> ModuleEstimates:
-    """Count the softmax of the negated input: N more, read and written once more."""
-    values, rows, size, field = _rows(call)
-    flops, dmas = softmax_flops(rows, size) + values, softmax_dmas(rows, size) + 2 * values
-    return {"module_flops": flops, "macs": 0, "dmas": dmas, **field}
-
-
-def log_softmax(call: ModuleCall) -> ModuleEstimates:
-    """Count max S - 1, subtract S, exp S, sum S - 1, log 1, subtract S for each row: R(5S - 1)."""
-    _, rows, size, field = _rows(call)
-    return {
-        "module_flops": log_softmax_flops(rows, size),
-        "macs": 0,
-        "dmas": log_softmax_dmas(rows, size),
-        **field,
-    }
-
-
-def log_softmax_flops(rows: int, size: int) -> int:
-    """Count R(5S - 1)."""
-    return rows * max(5 * size - 1, 0)
-
-
-def log_softmax_dmas(rows: int, size: int) -> int:
-    """Count the stages' reads and writes: those of softmax, and the logarithm's 2 R."""
-    return 8 * rows * size + 6 * rows
-
-
-def _rows(call: ModuleCall) -> tuple[int, int, int, ModuleEstimates]:
-    """Give values, rows, row size and field. Without a ``dim``, torch takes 0 for 0, 1 or 3 axes, and 1 otherwise."""
-    source = operand(call)
-    values, dims = source.numel(), source.dim()
-    dim = -3 if isinstance(call.module, nn.Softmax2d) else getattr(call.module, "dim", None)
-    if dim is None:
-        dim = 0 if dims in (0, 1, 3) else 1
-    size = source.shape[dim] if dims else 1
-    channels = isinstance(call.module, nn.Softmax2d) or _mixes_channels(dims, dim)
-    return values, values // max(size, 1), size, spatial(POINT) if channels else NOWHERE
-
-
 def _activation(
-    *names: str,
+    name: str,
     flops: str,
     estimate: Formula,
     dmas: str = "2·N",
     spatial: str = "1, 1, 0",
-    boundary: str = "real dense floating tensors",
+    boundary: str = REAL,
 ) -> Family:
     return Family(
         group="Activations",
-        types=nn_types(*names),
+        types=nn_types(name),
         estimate=estimate,
         flops=flops,
         macs="0",
@@ -180,7 +118,6 @@ def _per_element(each: Pointwise) -> str:
     return f"{each.operations}·N: {each.formula}"
 
 
-_OVER_CHANNELS = "1, 1, 0 over the channel axis of (B, C, *); else none"
 _ANY_NUMBER = "dense tensors of real numbers (integer arithmetic counts 0 FLOPs)"
 
 FAMILIES = (
@@ -195,10 +132,5 @@ FAMILIES = (
         boundary=_ANY_NUMBER,
     ),
     _activation("PReLU", flops="2·N: x if x > 0 else a·x", estimate=prelu, dmas="2·N + parameters"),
-    _activation("GLU", flops="5 per output: a·sigmoid(b)", estimate=glu, dmas="input + output", spatial=_OVER_CHANNELS),
-    _activation(
-        "Softmax", "Softmax2d", flops="R·(5·S − 2)", estimate=softmax, dmas="8·R·S + 4·R", spatial=_OVER_CHANNELS
-    ),
-    _activation("Softmin", flops="R·(5·S − 2) + N", estimate=softmin, dmas="8·R·S + 4·R + 2·N", spatial=_OVER_CHANNELS),
-    _activation("LogSoftmax", flops="R·(5·S − 1)", estimate=log_softmax, dmas="8·R·S + 6·R", spatial=_OVER_CHANNELS),
+    _activation("GLU", flops="5 per output: a·sigmoid(b)", estimate=glu, dmas="input + output", spatial=OVER_CHANNELS),
 )

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
-from torchscan.formulas.activations import softmax_dmas, softmax_flops
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
-from torchscan.formulas.operands import FLOATING, argument, describe, elements, floating
+from torchscan.formulas.operands import FLOATING, argument, describe, elements, floating, module_of
 from torchscan.formulas.receptive import NOWHERE
+from torchscan.formulas.softmax import softmax_dmas, softmax_flops
 from torchscan.formulas.work import Work, product
 
 OWNED = frozenset({"module_flops", "macs", "dmas"})
@@ -118,7 +118,7 @@ def _mask(value: Any, name: str) -> Tensor:
 
 def attention(call: ModuleCall) -> ModuleEstimates:
     """Count a call of MultiheadAttention."""
-    module: Any = call.module
+    module = module_of(call)
     query, key = sequence(argument(call, 0, "query"), "query"), sequence(argument(call, 1, "key"), "key")
     sequence(argument(call, 2, "value"), "value")
     batch, target = batch_and_length(query, module.batch_first)

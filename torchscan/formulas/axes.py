@@ -41,3 +41,14 @@ def uniform(fields: Iterable[Field]) -> ModuleEstimates:
     """Give the field that all axes share; where they differ, no single number describes it."""
     distinct = set(fields)
     return spatial(distinct.pop()) if len(distinct) == 1 else NOWHERE
+
+
+OVER_CHANNELS = "1, 1, 0 over the channels of (B, C, H, W) or more; else none"
+
+
+def is_channels(dims: int, dim: int) -> bool:
+    """Say whether an axis can only be the channels of (B, C, *spatial), so that every position stays by itself.
+
+    Of three axes, the second may as well be a sequence.
+    """
+    return dims > 3 and dim % dims == 1

@@ -1,4 +1,4 @@
-"""Losses of classes, labels, rows and sequences: work per row of S classes or K values, then the reduction of rows."""
+"""Losses of classes, labels and sequences: work per row of S classes, then the reduction of R rows."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 
 from torch import Tensor
 
-from torchscan.formulas.activations import log_softmax_dmas, log_softmax_flops
-from torchscan.formulas.family import Family, Formula, nn_types
-from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
+from torchscan.formulas.family import REAL, Family, Formula, nn_types
+from torchscan.formulas.handler import ModuleCall, ModuleEstimates
 from torchscan.formulas.losses import reduction_work
-from torchscan.formulas.operands import FLOATING, argument, elements, known_values, numeric, operand
+from torchscan.formulas.operands import FLOATING, argument, elements, known_values, module_of, numeric, operand
 from torchscan.formulas.receptive import NOWHERE
-from torchscan.formulas.similarity import cosine_flops, distance_flops
+from torchscan.formulas.softmax import log_softmax_dmas, log_softmax_flops
 from torchscan.formulas.work import NOTHING, Work, product
 
 
@@ -62,7 +61,7 @@ def _cross_entropy_work(module: Any, rows: int, size: int, target: Tensor) -> Wo
 
 def linear_cross_entropy(call: ModuleCall) -> ModuleEstimates:
     """Count a Linear to the logits and their cross entropy; the module computes both itself."""
-    module: Any = call.module
+    module = module_of(call)
     source, target, linear = operand(call), numeric(argument(call, 1, "target"), "target"), module.linear
     batch = source.numel() // max(source.shape[-1], 1)
     logits = batch * linear.weight.shape[0]
@@ -76,7 +75,7 @@ def _rows_of(per_row: Callable[[Any, int], int]) -> Formula:
     """Give the formula of a loss that takes ``per_row(module, S)`` operations for each row of S classes."""
 
     def estimate(call: ModuleCall) -> ModuleEstimates:
-        source, target, module = operand(call), numeric(argument(call, 1, "target"), "target"), _module(call)
+        source, target, module = operand(call), numeric(argument(call, 1, "target"), "target"), module_of(call)
         size = source.shape[-1] if source.dim() else 1
         rows = source.numel() // max(size, 1)
         weight: Tensor | None = getattr(module, "weight", None)
@@ -84,10 +83,6 @@ def _rows_of(per_row: Callable[[Any, int], int]) -> Formula:
         return (work + reduction_work(rows, module.reduction)).estimates(NOWHERE)
 
     return estimate
-
-
-def _module(call: ModuleCall) -> Any:
-    return call.module
 
 
 def _multi_margin(module: Any, size: int) -> int:
@@ -104,7 +99,7 @@ def _multilabel_soft_margin(module: Any, size: int) -> int:
 
 def multilabel_margin(call: ModuleCall) -> ModuleEstimates:
     """Count, for L labels of S classes, 1 - x_y per label; add, max and sum for L (S - L) pairs; divide by S."""
-    source, target, module = operand(call), numeric(argument(call, 1, "target"), "target"), _module(call)
+    source, target, module = operand(call), numeric(argument(call, 1, "target"), "target"), module_of(call)
     size = source.shape[-1] if source.dim() else 1
     labels = known_values(target, "target")
     rows = [_before_end(labels[start : start + size]) for start in range(0, len(labels), max(size, 1))]
@@ -118,32 +113,6 @@ def _before_end(labels: list[int]) -> int:
     return next((at for at, label in enumerate(labels) if label < 0), len(labels))
 
 
-def cosine_embedding(call: ModuleCall) -> ModuleEstimates:
-    """Count the cosine c of each row, and ``1 - c if y = 1 else max(0, c - margin)``: 4 more."""
-    first, second, target = operand(call, "input1", 0), operand(call, "input2", 1), argument(call, 2, "target")
-    rows = numeric(target, "target").numel()
-    work = Work(flops=rows * (cosine_flops(first.shape[-1]) + 4), dmas=elements(first, second, target) + 2 * rows)
-    return (work + reduction_work(rows, _module(call).reduction)).estimates(NOWHERE)
-
-
-def triplet_margin(call: ModuleCall) -> ModuleEstimates:
-    """Count two distances per row (three and a minimum with ``swap``), and ``max(d(a, p) - d(a, n) + margin, 0)``."""
-    module: Any = call.module
-    if getattr(module, "distance_function", None) is not None and not _is_default_distance(module.distance_function):
-        raise UnsupportedCall("the distance is the caller's function")
-    operands = [operand(call, name, at) for at, name in enumerate(("anchor", "positive", "negative"))]
-    size, distances = operands[0].shape[-1], 3 if module.swap else 2
-    rows = operands[0].numel() // max(size, 1)
-    per_row = distances * distance_flops(size, getattr(module, "p", 2)) + module.swap + 3
-    work = Work(flops=rows * per_row, dmas=distances * (2 * size + 1) * rows + (distances + 1) * rows)
-    return (work + reduction_work(rows, module.reduction)).estimates(NOWHERE)
-
-
-def _is_default_distance(function: Any) -> bool:
-    """Say whether it is what torch itself puts there: a Euclidean PairwiseDistance."""
-    return type(function) in nn_types("PairwiseDistance") and function.norm == 2
-
-
 _CTC_CELL = 13
 """log-sum-exp of three states (2 comparisons, 3 subtractions, 3 exp, 2 adds, log, add) and the emission's add."""
 
@@ -151,7 +120,7 @@ _CTC_CELL = 13
 def ctc(call: ModuleCall) -> ModuleEstimates:
     """Count T (2L + 1) lattice cells for T steps and L labels; a mean first divides each loss by its label count."""
     operand(call, "log_probs")
-    module: Any = call.module
+    module = module_of(call)
     steps = known_values(argument(call, 2, "input_lengths"), "input_lengths")
     labels = known_values(argument(call, 3, "target_lengths"), "target_lengths")
     cells = sum(each * (2 * count + 1) for each, count in zip(steps, labels, strict=True))
@@ -165,7 +134,7 @@ def adaptive_log_softmax(call: ModuleCall) -> ModuleEstimates:
 
     The products are those of its Linear modules, which are calls of their own. A target decides its row's cluster.
     """
-    module: Any = call.module
+    module = module_of(call)
     operand(call, "input_")
     targets = known_values(argument(call, 1, "target_"), "target_")
     rows, work = len(targets), NOTHING
@@ -186,7 +155,7 @@ def _family(names: tuple[str, ...], estimate: Formula, flops: str, **words: str)
         macs=words.get("macs", "0"),
         dmas=words.get("dmas", "operands + losses; a reduction reads the losses and writes one"),
         spatial="none",
-        boundary=words.get("boundary", "real dense floating tensors"),
+        boundary=words.get("boundary", REAL),
         cacheable=False,
     )
 
@@ -221,13 +190,6 @@ FAMILIES = (
         multilabel_margin,
         "per row with L labels L + 3·L·(S − L)",
         boundary="real dense floating tensors; targets with known values",
-    ),
-    _family(("CosineEmbeddingLoss",), cosine_embedding, "6·K + 7 per row of K values; + reduction"),
-    _family(
-        ("TripletMarginLoss", "TripletMarginWithDistanceLoss"),
-        triplet_margin,
-        "per row 2 PairwiseDistance (3 and a minimum with swap) + 3; + reduction",
-        boundary="real dense floating tensors; no distance function of the caller's",
     ),
     _family(
         ("CTCLoss",),

@@ -10,7 +10,7 @@ from torchscan.formulas.axes import uniform
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
 from torchscan.formulas.linear import dot_flops
-from torchscan.formulas.operands import elements, floating, operand, result
+from torchscan.formulas.operands import elements, floating, module_of, operand, result
 from torchscan.formulas.receptive import NOWHERE, Field
 
 
@@ -21,7 +21,7 @@ def convolution(call: ModuleCall) -> ModuleEstimates:
     are read once. Padding of any mode is part of the window, as in the native dense count.
     """
     operand(call)
-    module: Any = call.module
+    module = module_of(call)
     weight, bias, outputs = floating(module.weight, "the weight"), module.bias, result(call).numel()
     terms = prod(weight.shape[1:])
     return {
@@ -48,7 +48,7 @@ def transposed(call: ModuleCall) -> ModuleEstimates:
     Each product reads its input element, as in a convolution.
     """
     source, outputs = operand(call), result(call).numel()
-    module: Any = call.module
+    module = module_of(call)
     weight, bias = floating(module.weight, "the weight"), module.bias
     products = source.numel() * prod(weight.shape[1:])
     return {

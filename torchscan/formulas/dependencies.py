@@ -15,7 +15,7 @@ from torch import nn
 from torchscan.formulas.attention import batch_and_length, sequence
 from torchscan.formulas.handler import ModuleCall, UnsupportedCall
 from torchscan.formulas.masks import Pattern, pattern_of
-from torchscan.formulas.operands import argument
+from torchscan.formulas.operands import argument, module_of
 from torchscan.formulas.relations import ALL, NONE, PREFIX, SAME, Relation, compose, union
 from torchscan.report.metric import Status
 
@@ -98,7 +98,7 @@ def _grouped(found: Dependencies) -> list[tuple[list[str], Source]]:
 
 def _attention(call: ModuleCall) -> Dependencies:
     """Relate query, key and value. A softmax over one key is 1 whatever they say: then only the value counts."""
-    module: Any = call.module
+    module = module_of(call)
     query, key, value = (sequence(argument(call, at, name), name) for at, name in enumerate(("query", "key", "value")))
     target = batch_and_length(query, module.batch_first)[1]
     source = batch_and_length(key, module.batch_first)[1]
@@ -133,12 +133,12 @@ def _pattern(call: ModuleCall, mask: Place, padding: Place, hint: Place, target:
 
 
 def _encoder_layer(call: ModuleCall) -> Dependencies:
-    module: Any = call.module
+    module = module_of(call)
     return _encoding(call, module.self_attn.batch_first, "src_mask")
 
 
 def _encoder(call: ModuleCall) -> Dependencies:
-    module: Any = call.module
+    module = module_of(call)
     return _encoding(call, module.layers[0].self_attn.batch_first, "mask")
 
 
@@ -151,12 +151,12 @@ def _encoding(call: ModuleCall, batch_first: bool, mask: str) -> Dependencies:
 
 
 def _decoder_layer(call: ModuleCall) -> Dependencies:
-    module: Any = call.module
+    module = module_of(call)
     return _decoding(call, module.self_attn.batch_first, 1)
 
 
 def _decoder(call: ModuleCall) -> Dependencies:
-    module: Any = call.module
+    module = module_of(call)
     return _decoding(call, module.layers[0].self_attn.batch_first, len(module.layers))
 
 
@@ -181,7 +181,7 @@ def _decoded(own: Pattern, cross: Pattern, layers: int, length: int, source: int
 
 
 def _transformer(call: ModuleCall) -> Dependencies:
-    module: Any = call.module
+    module = module_of(call)
     first = module.batch_first
     source, target = sequence(argument(call, 0, "src"), "src"), sequence(argument(call, 1, "tgt"), "tgt")
     (_, size), (_, length) = batch_and_length(source, first), batch_and_length(target, first)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
-from torchscan.formulas.operands import argument, elements, known_values, numeric, result
+from torchscan.formulas.operands import argument, elements, known_values, module_of, numeric, result
 from torchscan.formulas.receptive import NOWHERE
 
 
@@ -21,7 +21,7 @@ def embedding(call: ModuleCall) -> ModuleEstimates:
 
 
 def _check_rows(call: ModuleCall) -> None:
-    module: Any = call.module
+    module = module_of(call)
     if module.max_norm is not None:
         raise UnsupportedCall("max_norm rescales the rows that exceed it, which their values decide")
 
@@ -32,7 +32,7 @@ def embedding_bag(call: ModuleCall) -> ModuleEstimates:
     A weighted bag is a row of a matrix product with the table, so its products are MACs. An empty bag is zeros.
     """
     _check_rows(call)
-    module: Any = call.module
+    module = module_of(call)
     indices, target = numeric(argument(call, 0, "input"), "input"), result(call)
     offsets, weights = argument(call, 1, "offsets"), argument(call, 2, "per_sample_weights")
     sizes = [size for size in _bag_sizes(module, indices, offsets, target.shape[0]) if size]

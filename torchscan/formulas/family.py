@@ -13,6 +13,10 @@ from torchscan.formulas.handler import ModuleCall, ModuleEstimates, ModuleHandle
 Formula = Callable[[ModuleCall], ModuleEstimates]
 
 
+REAL = "real dense floating tensors"
+"""The boundary of nearly every formula."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """One formula, where it applies, and what it counts in words. The documentation's table is made of these rows.
@@ -37,7 +41,7 @@ class Family:
     macs: str
     dmas: str
     spatial: str
-    boundary: str = "real dense floating tensors"
+    boundary: str = REAL
     subtree_metrics: frozenset[str] = frozenset()
     exact: bool = False
     methods: tuple[str, ...] = ()

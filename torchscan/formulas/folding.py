@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from torchscan.formulas.axes import per_axis
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import argument, numeric, operand, result
+from torchscan.formulas.operands import argument, module_of, numeric, operand, result
 from torchscan.formulas.receptive import NOWHERE
 
 _AXES = 2
@@ -32,7 +31,7 @@ def fold(call: ModuleCall) -> ModuleEstimates:
 
 def _settings(call: ModuleCall) -> list[list[int]]:
     """Give, for each axis, the output position of every value that lands inside."""
-    module: Any = call.module
+    module = module_of(call)
     names = ("output_size", "kernel_size", "stride", "padding", "dilation")
     settings = zip(*(per_axis(getattr(module, name), _AXES) for name in names), strict=True)
     return [_landings(*setting) for setting in settings]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import elements, floating, operand, result
+from torchscan.formulas.operands import elements, floating, module_of, operand, result
 from torchscan.formulas.receptive import NOWHERE
 
 
@@ -18,7 +16,7 @@ def dot_flops(outputs: int, terms: int, bias: bool) -> int:
 def linear(call: ModuleCall) -> ModuleEstimates:
     """Count ``y = x A' + b`` from the tensors' shapes, as the module's attributes may have been changed by hand."""
     source, target = operand(call), result(call)
-    module: Any = call.module
+    module = module_of(call)
     weight, bias = floating(module.weight, "the weight"), module.bias
     outputs, terms = target.numel(), weight.shape[1]
     return {
@@ -35,7 +33,7 @@ def bilinear(call: ModuleCall) -> ModuleEstimates:
     With I, J inputs and O outputs per row: I J O + J O products. The staged value is written once and read once.
     """
     first, second, target = operand(call, "input1", 0), operand(call, "input2", 1), result(call)
-    module: Any = call.module
+    module = module_of(call)
     weight, bias = floating(module.weight, "the weight"), module.bias
     outputs, staged = target.numel(), target.numel() * weight.shape[2]
     return {

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from torchscan.formulas.family import Family, Formula, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import argument, broadcast_shape, elements, numeric, operand
+from torchscan.formulas.operands import argument, broadcast_shape, elements, module_of, numeric, operand
 from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.work import Work
 
@@ -48,7 +48,7 @@ def pointwise(operations: int) -> Formula:
     """Give the formula of a loss per element; each weight tensor that the module holds adds a product."""
 
     def estimate(call: ModuleCall) -> ModuleEstimates:
-        module: Any = call.module
+        module = module_of(call)
         operands = [operand(call), numeric(argument(call, 1, "target"), "target")]
         weights = [tensor for name in ("weight", "pos_weight") if (tensor := getattr(module, name, None)) is not None]
         return _elementwise(module, operands, weights, operations + len(weights))
@@ -73,7 +73,7 @@ def poisson(call: ModuleCall) -> ModuleEstimates:
 
     ``y log y - y + 0.5 log(2 pi y)`` where y > 1, added to the loss: 2 + 1 + 3 + 1, a choice and an add.
     """
-    module: Any = call.module
+    module = module_of(call)
     operations = (3 if module.log_input else 4) + (9 if module.full else 0)
     operands = [operand(call, "log_input"), numeric(argument(call, 1, "target"), "target")]
     return _elementwise(module, operands, [], operations)
@@ -81,7 +81,7 @@ def poisson(call: ModuleCall) -> ModuleEstimates:
 
 def gaussian(call: ModuleCall) -> ModuleEstimates:
     """Count ``0.5 (log v + (x - y)^2 / v)``, v = max(var, eps): 2 per variance, 5 per element, 1 more if ``full``."""
-    module: Any = call.module
+    module = module_of(call)
     source, target, variance = operand(call), numeric(argument(call, 1, "target"), "target"), argument(call, 2, "var")
     losses, variances = source.numel(), variance.numel() if isinstance(variance, Tensor) else source.numel()
     work = Work(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from torch import nn
 
 from torchscan.formulas.axes import uniform
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import argument, numeric, operand
+from torchscan.formulas.operands import argument, module_of, numeric, operand
 from torchscan.formulas.receptive import NOWHERE, POINT, Field, spatial
 from torchscan.formulas.work import Work
 
@@ -43,13 +42,13 @@ def _moved(call: ModuleCall, field: ModuleEstimates) -> ModuleEstimates:
 
 def padding(call: ModuleCall) -> ModuleEstimates:
     """Read the input, write the padded output. ``padding`` lists (begin, end) pairs from the last axis backwards."""
-    module: Any = call.module
+    module = module_of(call)
     return _moved(call, uniform(Field(1, 1, int(begin)) for begin in module.padding[::2]))
 
 
 def dropout(call: ModuleCall) -> ModuleEstimates:
     """Count nothing in evaluation or with p = 0, and a mask over the values in training."""
-    module: Any = call.module
+    module = module_of(call)
     if not module.training or module.p == 0:
         return identity(call)
     return dropout_work(operand(call).numel(), module.p).estimates(spatial(POINT))
@@ -61,7 +60,7 @@ def alpha_dropout(call: ModuleCall) -> ModuleEstimates:
     The mask of FeatureAlphaDropout has one element per channel of (B, C, *). With p = 1 there is one product with zero.
     DMAs: the mask is written, four stages read and write M, and product and add read N + M and write N.
     """
-    module: Any = call.module
+    module = module_of(call)
     if not module.training or module.p == 0:
         return identity(call)
     source = operand(call)

@@ -14,7 +14,7 @@ from torch import Tensor
 from torchscan.formulas.axes import spatial_axes
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
-from torchscan.formulas.operands import elements, operand, result
+from torchscan.formulas.operands import elements, module_of, operand, result
 from torchscan.formulas.receptive import NOWHERE, POINT, spatial
 from torchscan.formulas.work import Work
 
@@ -39,14 +39,10 @@ def _affine_dmas(values: int, weight: Tensor | None, bias: Tensor | None) -> int
 
 def layer_norm(call: ModuleCall) -> ModuleEstimates:
     """Count one row for each position outside of ``normalized_shape``."""
-    source, module = operand(call), _module(call)
+    source, module = operand(call), module_of(call)
     result(call)
     values = source.numel()
     return two_pass(values, _rows(values, module.normalized_shape), module.weight, module.bias).estimates(NOWHERE)
-
-
-def _module(call: ModuleCall) -> Any:
-    return call.module
 
 
 def _rows(values: int, normalized_shape: tuple[int, ...]) -> int:
@@ -55,13 +51,13 @@ def _rows(values: int, normalized_shape: tuple[int, ...]) -> int:
 
 def group_norm(call: ModuleCall) -> ModuleEstimates:
     """Count one row for each group of channels in each sample; the input is (B, C, *)."""
-    source, module = operand(call), _module(call)
+    source, module = operand(call), module_of(call)
     return two_pass(source.numel(), source.shape[0] * module.num_groups, module.weight, module.bias).estimates(NOWHERE)
 
 
 def rms_norm(call: ModuleCall) -> ModuleEstimates:
     """Count squares N, their mean N, eps and root 2R, normalize N, and N with a weight."""
-    source, module = operand(call), _module(call)
+    source, module = operand(call), module_of(call)
     weight, values = module.weight, source.numel()
     rows = _rows(values, module.normalized_shape)
     weighted = 0 if weight is None else values
@@ -78,7 +74,7 @@ def batch_norm(call: ModuleCall) -> ModuleEstimates:
 
     Batch statistics add mean and variance, 4N; tracking them in training adds 8C.
     """
-    source, module = operand(call), _module(call)
+    source, module = operand(call), module_of(call)
     channels = source.shape[1]
     saved = module.running_mean is not None and module.running_var is not None
     if not module.training and saved:
@@ -107,7 +103,7 @@ def sync_batch_norm(call: ModuleCall) -> ModuleEstimates:
 
 def instance_norm(call: ModuleCall) -> ModuleEstimates:
     """Count one row for each channel of each sample, or saved statistics where they are tracked and in evaluation."""
-    source, module = operand(call), _module(call)
+    source, module = operand(call), module_of(call)
     axes = spatial_axes(module)
     values, channels = source.numel(), source.shape[-axes - 1]
     if module.track_running_stats and not module.training:
@@ -121,7 +117,7 @@ def local_response(call: ModuleCall) -> ModuleEstimates:
 
     Squares N, the window sums, then scale, add, power and divide 4N. Each square is a product that is accumulated.
     """
-    source, module = operand(call), _module(call)
+    source, module = operand(call), module_of(call)
     values, channels, size = source.numel(), source.shape[1], module.size
     ahead, behind = (size - 1) // 2, size // 2
     window = sum(min(channels, at + ahead + 1) - max(0, at - behind) for at in range(channels))

@@ -22,6 +22,11 @@ def argument(call: ModuleCall, position: int, name: str, default: Any = None) ->
     return call.args[position] if len(call.args) > position else call.kwargs.get(name, default)
 
 
+def module_of(call: ModuleCall) -> Any:
+    """Give the module with its own type's attributes, which nn.Module does not declare."""
+    return call.module
+
+
 def operand(call: ModuleCall, name: str = "input", position: int = 0) -> Tensor:
     """Give a tensor argument. Raises UnsupportedCall when it is not a real dense floating tensor."""
     args = call.args

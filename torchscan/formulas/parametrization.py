@@ -5,14 +5,12 @@ Rescaling a parameter is no matrix product, so weight normalization has no MACs;
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import nn
 from torch.nn.utils import parametrizations
 
 from torchscan.formulas.family import Family
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
-from torchscan.formulas.operands import floating, operand, result
+from torchscan.formulas.operands import floating, module_of, operand, result
 from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.work import product
 
@@ -25,7 +23,7 @@ def weight_norm(call: ModuleCall) -> ModuleEstimates:
 
 def spectral_norm(call: ModuleCall) -> ModuleEstimates:
     """Count ``W / (u' W v)`` for an (R, C) matrix: R dot products of C, one of R, and a divide per value."""
-    weight, module = operand(call, "weight"), _module(call)
+    weight, module = operand(call, "weight"), module_of(call)
     if module.training or weight.dim() < 2:
         raise UnsupportedCall("power iterations in training, and vectors, are not counted")
     rows = weight.shape[module.dim]
@@ -38,10 +36,6 @@ def spectral_norm(call: ModuleCall) -> ModuleEstimates:
         "dmas": 3 * weight.numel() + vectors + 2 * rows + 2,
         **NOWHERE,
     }
-
-
-def _module(call: ModuleCall) -> Any:
-    return call.module
 
 
 def _private(name: str) -> tuple[type[nn.Module], ...]:

@@ -11,7 +11,7 @@ from torchscan.formulas import windows
 from torchscan.formulas.axes import per_axis, spatial_axes, uniform
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import FLOATING, argument, numeric, operand
+from torchscan.formulas.operands import FLOATING, argument, module_of, numeric, operand
 from torchscan.formulas.receptive import NOWHERE, Field
 
 
@@ -63,7 +63,7 @@ def max_pool(call: ModuleCall) -> ModuleEstimates:
 def avg_pool(call: ModuleCall) -> ModuleEstimates:
     """Count K - 1 adds and one divide per window of K; padding takes part unless ``count_include_pad`` is false."""
     source, target, axes, writes = _pooled(call)
-    module: Any = call.module
+    module = module_of(call)
     settings = _settings(module, axes)
     reads = _strided_windows(source, target, axes, settings, padded=module.count_include_pad)
     return _estimates(source, reads, reads, writes, _field(settings))
@@ -103,7 +103,7 @@ def adaptive_avg_pool(call: ModuleCall) -> ModuleEstimates:
 def fractional_max_pool(call: ModuleCall) -> ModuleEstimates:
     """Count K - 1 comparisons per output; windows lie at random places and never reach over an edge."""
     source, target, axes, writes = _pooled(call)
-    module: Any = call.module
+    module = module_of(call)
     reads = target.numel() * prod(per_axis(module.kernel_size, axes))
     return _estimates(source, reads - target.numel(), reads, writes, NOWHERE)
 

@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import PackedSequence
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
 from torchscan.formulas.movement import dropout_work
-from torchscan.formulas.operands import argument, floating
+from torchscan.formulas.operands import argument, floating, module_of
 from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.work import NOTHING, Work, product
 
@@ -79,7 +79,7 @@ def layer_work(cell: Cell, sizes: Sizes, rows: int, steps: int) -> Work:
 
 def recurrent(call: ModuleCall) -> ModuleEstimates:
     """Count all layers and directions; a layer after the first reads both directions of the one before."""
-    module: Any = call.module
+    module = module_of(call)
     rows, steps = _rows_and_steps(argument(call, 0, "input"), module.batch_first)
     cell, directions = _CELLS[module.mode], 2 if module.bidirectional else 1
     outputs = directions * (module.proj_size or module.hidden_size)
@@ -104,7 +104,7 @@ def _rows_and_steps(source: Any, batch_first: bool) -> tuple[int, int]:
 
 def cell_step(call: ModuleCall) -> ModuleEstimates:
     """Count one step of a cell."""
-    module: Any = call.module
+    module = module_of(call)
     source = floating(argument(call, 0, "input"), "input")
     rows = source.shape[0] if source.dim() == 2 else 1
     kind = {1: PLAIN, 3: GRU, 4: LSTM}[module.weight_ih.shape[0] // module.hidden_size]

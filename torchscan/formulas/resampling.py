@@ -6,11 +6,11 @@ shapes alone, so they are shape arithmetic.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import argument, floating, numeric
+from torchscan.formulas.operands import argument, floating, module_of, numeric
 from torchscan.formulas.receptive import NOWHERE
 
 
@@ -33,7 +33,7 @@ _MODES = {
 
 def upsample(call: ModuleCall) -> ModuleEstimates:
     """Count by output element, so that a scale factor and the equal size count the same."""
-    module: Any = call.module
+    module = module_of(call)
     mode = _MODES[module.mode]
     check = numeric if mode.operations == 0 else floating
     check(argument(call, 0, "input"), "input")

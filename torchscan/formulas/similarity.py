@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 from torch import Tensor
 
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates
-from torchscan.formulas.operands import broadcast_shape, elements, operand, result
+from torchscan.formulas.operands import broadcast_shape, elements, module_of, operand, result
 from torchscan.formulas.receptive import NOWHERE
 
 
@@ -31,20 +30,16 @@ def distance_flops(size: int, power: float) -> int:
 
 def cosine_similarity(call: ModuleCall) -> ModuleEstimates:
     """Count one similarity per output; the rows lie along ``dim`` of the common shape."""
-    first, second, module = operand(call, "x1", 0), operand(call, "x2", 1), _module(call)
+    first, second, module = operand(call, "x1", 0), operand(call, "x2", 1), module_of(call)
     shape = broadcast_shape(first, second)
     return _per_row(first, second, result(call).numel(), cosine_flops(shape[module.dim]))
 
 
 def pairwise_distance(call: ModuleCall) -> ModuleEstimates:
     """Count one distance per output; the rows lie along the last axis."""
-    first, second, module = operand(call, "x1", 0), operand(call, "x2", 1), _module(call)
+    first, second, module = operand(call, "x1", 0), operand(call, "x2", 1), module_of(call)
     size = broadcast_shape(first, second)[-1]
     return _per_row(first, second, result(call).numel(), distance_flops(size, module.norm))
-
-
-def _module(call: ModuleCall) -> Any:
-    return call.module
 
 
 def _per_row(first: Tensor, second: Tensor, rows: int, flops: int) -> ModuleEstimates:

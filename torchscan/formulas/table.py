@@ -13,6 +13,7 @@ from torchscan.formulas import (
     attention,
     class_losses,
     convolution,
+    distance_losses,
     embedding,
     folding,
     linear,
@@ -24,6 +25,7 @@ from torchscan.formulas import (
     recurrent,
     resampling,
     similarity,
+    softmax,
     transformer,
 )
 from torchscan.formulas.family import Family
@@ -35,6 +37,7 @@ FAMILIES: tuple[Family, ...] = (
     *pooling.FAMILIES,
     *normalization.FAMILIES,
     *activations.FAMILIES,
+    *softmax.FAMILIES,
     *embedding.FAMILIES,
     *movement.FAMILIES,
     *resampling.FAMILIES,
@@ -45,6 +48,7 @@ FAMILIES: tuple[Family, ...] = (
     *transformer.FAMILIES,
     *losses.FAMILIES,
     *class_losses.FAMILIES,
+    *distance_losses.FAMILIES,
     *parametrization.FAMILIES,
 )
 

@@ -27,7 +27,7 @@ from torchscan.formulas.attention import (
 from torchscan.formulas.family import Family, nn_types
 from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
 from torchscan.formulas.normalization import two_pass
-from torchscan.formulas.operands import argument, elements
+from torchscan.formulas.operands import argument, elements, module_of
 from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.work import NOTHING, Work, product
 
@@ -140,7 +140,7 @@ def _layer_layout(layer: Any) -> bool:
 
 def encoder_layer(call: ModuleCall) -> ModuleEstimates:
     """Count a call of TransformerEncoderLayer."""
-    module: Any = call.module
+    module = module_of(call)
     batch, length = batch_and_length(sequence(argument(call, 0, "src"), "src"), _layer_layout(module))
     masks = masks_of(call, src_mask=1, src_key_padding_mask=2)
     return _encoder_layer_work(module, batch, length, masks).estimates(NOWHERE)
@@ -157,7 +157,7 @@ def encoder(call: ModuleCall) -> ModuleEstimates:
 
 def decoder_layer(call: ModuleCall) -> ModuleEstimates:
     """Count a call of TransformerDecoderLayer."""
-    module: Any = call.module
+    module = module_of(call)
     extent, masks = _decoding(call, _layer_layout(module))
     return _decoder_layer_work(module, extent, masks).estimates(NOWHERE)
 
@@ -178,7 +178,7 @@ def _decoding(call: ModuleCall, batch_first: bool) -> tuple[Extent, Masks]:
 
 def transformer(call: ModuleCall) -> ModuleEstimates:
     """Count a call of Transformer: its encoder over the source, its decoder over the target and the memory."""
-    module: Any = call.module
+    module = module_of(call)
     source, target = sequence(argument(call, 0, "src"), "src"), sequence(argument(call, 1, "tgt"), "tgt")
     batch, source_length = batch_and_length(source, module.batch_first)
     _, target_length = batch_and_length(target, module.batch_first)

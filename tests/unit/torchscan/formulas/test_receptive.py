@@ -97,6 +97,8 @@ def test_chains_compose(settings_of_layers):
         (nn.GroupNorm(1, 2), (1, 2, 7, 7), None),
         (nn.Softmax(1), (1, 2, 7, 7), POINT),
         (nn.Softmax(-1), (1, 2, 7, 7), None),
+        (nn.Softmax(1), (1, 2, 7), None),
+        (nn.GLU(1), (1, 2, 7, 7), POINT),
         (nn.ZeroPad2d(2), (1, 2, 7, 7), Field(1, 1, 2)),
         (nn.Upsample(scale_factor=2), (1, 2, 7, 7), None),
         (nn.Linear(7, 2), (1, 7), None),

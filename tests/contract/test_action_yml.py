@@ -1,0 +1,110 @@
+"""action.yml, the variables that it sets, and what the program reads are one list."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ci_action.edges.environ import ActionInputs
+from ci_action.edges.worker_environment import DENIED
+from ci_action.main import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+STEPS: dict[str, dict[str, Any]] = {step["id"]: step for step in ACTION["runs"]["steps"]}
+OURS = {"TORCHSCAN_FOLDER", "TORCHSCAN_ARTIFACT_URL", "TORCHSCAN_IS_JOB_TOKEN"}
+
+
+def variables(step: dict[str, Any]) -> dict[str, str]:
+    return step.get("env", {})
+
+
+def test_inputs_are_the_fields_of_action_inputs() -> None:
+    assert set(ACTION["inputs"]) == {item.name.replace("_", "-") for item in fields(ActionInputs)}
+
+
+def test_every_input_reaches_the_program_through_its_own_variable() -> None:
+    given = [pair for step in STEPS.values() for pair in variables(step).items()]
+    seen = {name: value for name, value in given if name not in OURS}
+    assert len(seen) == len({pair for pair in given if pair[0] not in OURS})  # the same in every step
+    expected = {f"TORCHSCAN_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]}
+    assert seen == expected
+
+
+def test_every_input_is_described_and_has_a_default() -> None:
+    for name, entry in ACTION["inputs"].items():
+        assert entry["description"], name
+        assert "default" in entry, name
+
+
+def test_defaults_are_those_of_the_program() -> None:
+    for item in fields(ActionInputs):
+        default = ACTION["inputs"][item.name.replace("_", "-")]["default"]
+        if "${{" in default:  # the runner knows it
+            continue
+        wanted = item.default
+        shown = "" if wanted is None else str(wanted).lower() if isinstance(wanted, bool) else str(wanted)
+        assert default == shown, item.name
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
+def test_no_expression_stands_in_a_script(step: dict[str, Any]) -> None:
+    assert "${{" not in step.get("run", "")
+    assert "uses" in step or step["shell"] == "bash"
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
+def test_every_variable_in_a_script_is_quoted(step: dict[str, Any]) -> None:
+    script = re.sub(r'"[^"]*"', '""', step.get("run", ""))
+    assert "$" not in script
+
+
+def test_foreign_code_runs_in_a_step_without_a_token() -> None:
+    measuring = variables(STEPS["measure"])
+    assert set(measuring) == {"TORCHSCAN_FOLDER", "TORCHSCAN_PYTHON", "TORCHSCAN_WORKING_DIRECTORY"}
+    assert not [value for value in measuring.values() if "token" in value.lower() or "secrets" in value]
+
+
+def test_every_action_that_is_used_is_pinned_by_its_commit() -> None:
+    for match in re.finditer(r"uses: (\S+)(.*)", (ROOT / "action.yml").read_text(encoding="utf-8")):
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", match[1])
+        assert re.fullmatch(r" # v\d+\.\d+\.\d+", match[2])
+
+
+def test_the_steps_are_in_the_order_that_lets_nothing_hide_a_report() -> None:
+    assert list(STEPS) == ["setup", "plan", "measure", "upload", "publish", "gate"]
+    assert STEPS["upload"]["continue-on-error"] is True
+
+
+def test_the_stages_exist() -> None:
+    called = set(re.findall(r'torchscan-ci" (\w+)', "\n".join(step.get("run", "") for step in STEPS.values())))
+    assert called == {"plan", "measure", "render", "publish", "gate"}
+    assert called < set(COMMANDS)
+
+
+def test_outputs_are_the_documented_ones() -> None:
+    assert set(ACTION["outputs"]) == {"verdict", "comment-url", "artifact-url", "report-path", "json"}
+
+
+def test_it_can_be_listed() -> None:
+    assert {"name", "description", "author", "branding", "inputs", "outputs", "runs"} == set(ACTION)
+    assert len(ACTION["description"]) < 125  # what the marketplace shows
+
+
+def test_our_own_variables_never_reach_a_worker() -> None:
+    assert "TORCHSCAN_*" in DENIED
+
+
+def test_every_requirement_is_pinned_with_hashes() -> None:
+    text = (ROOT / "ci_action" / "requirements.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    assert len(lines) > 10
+    assert all(re.match(r"[a-z0-9-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", line) for line in lines)
+    assert {"click", "jinja2", "jsonschema", "psutil", "requests", "hatchling"} <= {
+        line.partition("==")[0] for line in lines
+    }

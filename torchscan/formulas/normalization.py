@@ -57,7 +57,7 @@ def group_norm(call: ModuleCall) -> ModuleEstimates:
 
 def rms_norm(call: ModuleCall) -> ModuleEstimates:
     """Count squares N, their mean N, eps and root 2R, normalize N, and N with a weight."""
-    source, module = operand(call), module_of(call)
+    source, module = operand(call, "x"), module_of(call)
     weight, values = module.weight, source.numel()
     rows = _rows(values, module.normalized_shape)
     weighted = 0 if weight is None else values

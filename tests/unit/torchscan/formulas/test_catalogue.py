@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -169,3 +170,13 @@ def test_every_formula_runs_on_a_call_of_its_module(kind):
         assert estimates[metric] >= 0
     assert estimates["macs"] * 2 <= estimates["module_flops"] + estimates["macs"]
     assert {"receptive_field", "effective_stride", "effective_padding"} <= estimates.keys()
+
+
+@pytest.mark.parametrize("kind", BUILTIN, ids=lambda kind: kind.__name__)
+@pytest.mark.filterwarnings("ignore:.NLLLoss2d:FutureWarning", "ignore:enable_nested_tensor:UserWarning")
+def test_arguments_by_name_count_the_same(kind):
+    module, inputs = _made(kind)
+    estimate = BUILTIN[kind].handler.estimate
+    names = list(inspect.signature(module.eval().forward).parameters)
+    by_position = estimate(called(module, *inputs))
+    assert estimate(called(module, **dict(zip(names, inputs, strict=False)))) == by_position

@@ -76,7 +76,8 @@ class Api:
         ``path`` is below the base URL, or a full URL of the same host. A request that is not repeatable and whose fate
         is unknown raises UncertainError. Raises RefusedError for a refusal, PublishError for everything else.
         """
-        url = self._own(urljoin(f"{self.base_url}/", path.lstrip("/")))
+        place = path if path.startswith("//") else path.lstrip("/")  # the former names another host: see _own
+        url = self._own(urljoin(f"{self.base_url}/", place))
         for attempt in range(1, ATTEMPTS + 1):
             status, headers, text = self._send(method, url, body)
             if status in REDIRECTS:

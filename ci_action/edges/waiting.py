@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 FIRST_SECONDS = 1.0
 SECONDARY_SECONDS = 60.0
-SERVER_FAULTS = frozenset({500, 502, 503, 504})
+SERVER_FAULTS = frozenset({0, 500, 502, 503, 504})
+"""0 stands for an answer that never came whole."""
+PACED = frozenset({403, 429})
 
 
 def is_rate_limit(status: int, headers: Mapping[str, str], body: str) -> bool:
@@ -36,7 +38,7 @@ def seconds_to_wait(status: int, headers: Mapping[str, str], attempt: int) -> fl
     reset = headers.get("x-ratelimit-reset", "")
     if headers.get("x-ratelimit-remaining") == "0" and reset.isdigit() and now is not None:
         return max(float(reset) - now, FIRST_SECONDS)
-    first = FIRST_SECONDS if status in SERVER_FAULTS or status == 0 else SECONDARY_SECONDS
+    first = SECONDARY_SECONDS if status in PACED else FIRST_SECONDS
     return float(first * 2 ** (attempt - 1))
 
 

@@ -24,8 +24,13 @@ BASE, OVER, UNDER = 32, 48, 33  # widths: operator MACs +50% and +3.125% against
 
 SPY = """
 import json, os, pathlib
-pathlib.Path({folder!r}, f"{{os.getpid()}}.json").write_text(json.dumps(dict(os.environ)))
+own, above, process = dict(os.environ), [], os.getppid()
+while process > 1 and pathlib.Path(f"/proc/{{process}}/comm").read_text().strip() != "act":
+    above.append(pathlib.Path(f"/proc/{{process}}/environ").read_bytes().decode(errors="replace"))
+    process = int(pathlib.Path(f"/proc/{{process}}/stat").read_text().rpartition(")")[2].split()[1])
+pathlib.Path({folder!r}, f"{{os.getpid()}}.json").write_text(json.dumps({{"own": own, "above": above}}))
 """
+"""Code of the pull request that writes down what it can see: its environment, and that of each process above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Story:
     after_second: list[dict[str, Any]]
     pages: dict[str, bytes]
     journal: list[Exchange]
-    environments: list[dict[str, str]]
+    spied: list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +68,7 @@ def story(
         after_second=copy.deepcopy(shared_github.state.comments_of(7)),
         pages=scene.artifact(1),
         journal=list(shared_github.state.journal),
-        environments=[json.loads(path.read_text()) for path in (folder / "spied").iterdir()],
+        spied=[json.loads(path.read_text()) for path in (folder / "spied").iterdir()],
     )
 
 
@@ -125,11 +130,20 @@ def test_a_limit_exceeded_is_an_error_annotation(story: Story) -> None:
 
 def test_measured_code_sees_no_token_and_none_of_the_runners_files(story: Story) -> None:
     # given both runs imported head's code, which wrote down its whole environment
-    assert len(story.environments) >= 2
+    assert len(story.spied) >= 2
     forbidden = re.compile(r"GITHUB_|GH_|ACTIONS_|INPUT_|RUNNER_|TORCHSCAN_|.*TOKEN")
-    for environment in story.environments:
-        assert [name for name in environment if forbidden.match(name)] == []
-        assert TOKEN not in json.dumps(environment)
+    for seen in story.spied:
+        assert [name for name in seen["own"] if forbidden.match(name)] == []
+        assert TOKEN not in json.dumps(seen["own"])
+
+
+def test_no_process_above_measured_code_holds_the_token(story: Story) -> None:
+    # given the same user may read their environment: the worker's parent, and the shell of the measuring step
+    for seen in story.spied:
+        assert len(seen["above"]) >= 2
+        variables = [variable for environment in seen["above"] for variable in environment.split("\0")]
+        # act hands a composite action's inputs to its steps as INPUT_*, GitHub does not
+        assert [variable for variable in variables if TOKEN in variable and not variable.startswith("INPUT_")] == []
 
 
 def test_the_token_is_nowhere_but_in_requests_to_the_api(story: Story) -> None:

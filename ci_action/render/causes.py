@@ -9,6 +9,7 @@ from ci_action.core.comparing import is_complete
 from ci_action.core.metrics import label
 from ci_action.core.verdict import Word
 from torchscan.render import units
+from torchscan.report.analysis import UNITS
 
 if TYPE_CHECKING:
     from ci_action.core.spec import TargetResult
@@ -83,9 +84,13 @@ def _work(side: _Calls, call: _Call) -> float:
     return side[call]["value"] or 0 if call in side else 0
 
 
+def _with_unit(result: MetricResult | None, unit: str) -> MetricResult | None:
+    return None if result is None else {**result, "unit": unit}
+
+
 def _cause(target: str, call: _Call, old: MetricResult | None, new: MetricResult | None) -> Cause:
-    base, head = units.metric_pair(old, new)
+    unit = UNITS[METRIC]  # not the report's own word for it
+    base, head = units.metric_pair(_with_unit(old, unit), _with_unit(new, unit))
     before, after = ((side["value"] or 0) if side else 0 for side in (old, new))
-    unit = (new or old or {"unit": ""})["unit"]
     change = units.delta(before, after, unit)
     return Cause(target=target, path=call[0], call_index=call[1], base=base, head=head, change=change)

@@ -68,7 +68,7 @@ def prose(text: str) -> str:
 
 
 def summary_code(text: str) -> str:
-    """Put a text into HTML ``<code>`` inside ``<summary>``, where Markdown does not reach."""
+    """Put a text into HTML ``<code>`` inside ``<summary>``, where Markdown does not reach; elsewhere it would act."""
     shown = _MARKER.sub(r"torchscan-action\\u{3a}", name(text))
     return f"<code>{html_escape(shown, quote=True)}</code>"
 

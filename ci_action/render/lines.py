@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ci_action.render.escape import code, name, prose, summary_code
+from ci_action.render.escape import code, name, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +40,7 @@ def outdated_line(plan: Plan, facts: Facts) -> str:
 
 
 def conditions(plan: Plan, facts: Facts, results: Iterable[TargetResult], *, has_timings: bool) -> list[str]:
-    """List under which conditions the numbers hold, for the footer. HTML, as it stands inside ``<sub>``."""
+    """List under which conditions the numbers hold, for the footer."""
     torch = _versions(results)
     threads = plan.policy.threads
     machine = [_words(facts.platform)] if facts.platform else []
@@ -50,10 +50,8 @@ def conditions(plan: Plan, facts: Facts, results: Iterable[TargetResult], *, has
         f"torchscan {name(facts.torchscan_version)} on both sides",
         f"torch {' and '.join(map(_words, torch))}" if torch else "",
         ", ".join(machine),
-        f"limits: {summary_code(plan.base_config.source)} at base"
-        if plan.base_config
-        else "limits: none, base has no config",
-        f"base {summary_code(commits.base_ref)}: {_words(commits.base_reason)}" if commits.base_sha else "",
+        f"limits: {code(plan.base_config.source)} at base" if plan.base_config else "limits: none, base has no config",
+        f"base {code(commits.base_ref)}: {_words(commits.base_reason)}" if commits.base_sha else "",
         "FLOPs, MACs and parameters are formula counts, not speed",
         "latency is a block median, not request p95" if has_timings else "",
     ]
@@ -78,8 +76,8 @@ def _versions(results: Iterable[TargetResult]) -> list[str]:
 
 
 def _words(text: str) -> str:
-    """Give plain words as they are; anything that could act in Markdown or HTML as code."""
-    return text if prose(text) == text or _VERSION.fullmatch(text) else summary_code(text)
+    """Give plain words as they are; anything that could act in Markdown as code."""
+    return text if prose(text) == text or _VERSION.fullmatch(text) else code(text)
 
 
 def reproduction(facts: Facts) -> str:

@@ -26,7 +26,7 @@ def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: 
     return [
         *_equality(verdict, rows, medium.quote),
         *_bounds(rows, operators, medium.quote),
-        *_timings(rows, medium.quote),
+        *_timings(rows, medium),
         *_refusals(verdict, medium.quote),
         *_presence(verdict, plan, medium.quote),
         *_skips(verdict, medium.quote),
@@ -77,7 +77,7 @@ def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[s
     return found
 
 
-def _timings(rows: list[Row], quote: Quote) -> list[str]:
+def _timings(rows: list[Row], medium: Medium) -> list[str]:
     """Say of each timing that cannot be judged what stands in the way."""
     found = []
     for row in rows:
@@ -85,7 +85,7 @@ def _timings(rows: list[Row], quote: Quote) -> list[str]:
             continue
         why = row.reason or "the interval holds the limit, so this is neither a pass nor a regression"
         pairs = f"; {row.interval.pairs} base/head pairs" if row.interval else ""
-        found.append(f"{quote(row.target)} {label(row.metric)}: {why}{pairs}.")
+        found.append(f"{medium.quote(row.target)} {label(row.metric)}: {medium.prose(why)}{pairs}.")
     return _at_most(found)
 
 

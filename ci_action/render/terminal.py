@@ -58,7 +58,7 @@ def _failure(target: str, side: str, verdict: Verdict) -> list[str]:
     if found is None:
         return []
     lines = [scrub(visible(line)) for line in [*found["frames"][-3:], f"{found['type']}: {found['message']}"]]
-    return ["", f"{name(target)}, {side}, {found['stage']}:", *(f"  {line[:200]}" for line in lines)]
+    return ["", f"{name(target)}, {side}, {name(found['stage'])}:", *(f"  {line[:200]}" for line in lines)]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,0 +1,113 @@
+"""The index page in a real Chromium: offline, quiet, usable without JavaScript and on a narrow screen."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.scenes import SCENES
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder: Path = tmp_path_factory.mktemp("report")
+    for name, text in SCENES["forty_targets"]().render().pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return (folder / "index.html").as_uri()
+
+
+def open_page(browser: Any, url: str, **options: Any) -> Any:
+    page = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options}).new_page()
+    page.seen: Any = {"requests": [], "errors": []}
+    page.on("request", lambda request: page.seen["requests"].append(request.url))
+    page.on("console", lambda message: page.seen["errors"].append(message.text))
+    page.on("pageerror", lambda error: page.seen["errors"].append(str(error)))
+    page.goto(url)
+    return page
+
+
+def shown(page: Any) -> list[str]:
+    names: list[str] = page.eval_on_selector_all(
+        "#targets tbody tr", "rows => rows.filter(r => r.offsetHeight).map(r => r.dataset.name)"
+    )
+    return names
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360, 320])
+def test_one_request_no_error_no_sideways_scroll(browser: Any, index: str, scheme: str, width: int) -> None:
+    page = open_page(browser, index, color_scheme=scheme, viewport={"width": width, "height": 800})
+
+    assert page.seen == {"requests": [index], "errors": []}
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_many_targets_open_without_the_unchanged_ones(browser: Any, index: str) -> None:
+    page = open_page(browser, index)
+
+    assert shown(page) == ["swin_t", "convnext_s", "unet_small", "vit_b_16"]
+    page.uncheck("#hide-equal")
+    assert len(shown(page)) == 40
+    assert page.text_content("#live") == "40 of 40 targets shown"
+
+
+def test_a_count_filters_and_the_address_remembers_it(browser: Any, index: str) -> None:
+    page = open_page(browser, index)
+    page.click(".counts a[data-state=equal]")
+
+    assert len(shown(page)) == 36
+    assert page.url.endswith("#state=equal")
+    assert len(shown(open_page(browser, page.url))) == 36
+    page.click(".counts a[data-state=equal]")
+    assert len(shown(page)) == 4
+
+
+def test_search_by_keyboard(browser: Any, index: str) -> None:
+    page = open_page(browser, index)
+    page.keyboard.press("/")
+    page.keyboard.type("UNET")
+
+    assert shown(page) == ["unet_small"]
+    page.keyboard.press("Escape")
+    assert len(shown(page)) == 4
+
+
+def test_sorting_keeps_the_unknown_last(browser: Any, index: str) -> None:
+    page = open_page(browser, index)
+    head = page.locator("#targets thead th", has_text="latency")
+    for order in ("descending", "ascending"):
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == order
+        assert shown(page)[0] == "unet_small"
+
+
+def test_everything_is_there_without_javascript(browser: Any, index: str) -> None:
+    page = open_page(browser, index, java_script_enabled=False)
+
+    assert page.locator("#targets tbody tr").count() == 40
+    assert page.locator("#targets tbody tr").last.is_visible()
+    assert not page.locator("#controls").is_visible()
+    assert page.seen["requests"] == [index]
+
+
+def test_paper_shows_the_folded_words(browser: Any, index: str) -> None:
+    page = open_page(browser, index)
+    page.emulate_media(media="print")
+
+    assert page.locator("details p").first.bounding_box()["height"] > 0
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"

@@ -1,7 +1,7 @@
 """Normalizations, counted in two passes over N values in R rows: mean N, variance 3N, eps and root 2R, normalize 2N.
 
 Each affine tensor adds N. MACs are the N squares of the variance and the N products with an affine weight. DMAs follow
-the same stages: mean N + R, variance N + 2R, eps 1 and R, normalize 2N + R, and 2N + parameters for the affine stage.
+the same stages: mean N + R, variance N + 2R, eps 1, normalize 2N + 2R, and 2N + parameters for the affine stage.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from support.estimates import work
 from torch import nn
 from torch.nn import functional as F
 
+from torchscan.formulas import windows
+
 quick = settings(max_examples=60, deadline=None)
 
 
@@ -154,3 +156,25 @@ def test_shapes_are_enough(module, shape):
     expected = work(module, torch.ones(shape))
     with torch.device("meta"):
         assert work(module.to("meta"), torch.ones(shape)) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    size=st.integers(1, 9),
+    outputs=st.integers(0, 9),
+    kernel=st.integers(1, 5),
+    stride=st.integers(1, 4),
+    padding=st.integers(0, 3),
+    dilation=st.integers(1, 3),
+    counts_padding=st.booleans(),
+)
+def test_windows_by_enumeration(size, outputs, kernel, stride, padding, dilation, counts_padding):
+    low, high = (-padding, size + padding) if counts_padding else (0, size)
+    places = [at * stride - padding + tap * dilation for at in range(outputs) for tap in range(kernel)]
+    held = sum(low <= place < high for place in places)
+    assert windows.strided(size, outputs, kernel, stride, padding, dilation, counts_padding) == held
+
+
+def test_a_long_axis_costs_no_more_than_a_short_one():
+    # Ten million windows of 3: only the cut ones are walked over, else this would take seconds.
+    assert windows.strided(10**7, 10**7, 3, 1, 1, 1, False) == 3 * 10**7 - 2

@@ -36,6 +36,10 @@ picks a value, or elementary function (exp, log, tanh, erf, sqrt) is one FLOP; a
 MACs are products of matrix products, convolutions, attention and normalizations, nowhere else. DMAs are the element
 reads and writes of a staged dense algorithm, not bytes. Integer arithmetic counts 0 FLOPs.
 
+Attention: batch B, target T, source S, width E, heads H of D = E/H, key and value widths K and V; Q = B·T·E, J = B·S·E,
+A = B·H·T·S, R = B·H·T, I = B·T·E + B·S·K + B·S·V, P parameters; N = B·T·E, U = B·T·F for a hidden width F. Recurrent:
+N rows (sequences running at each step, summed over T steps), input width I, recurrent width R, H units of g gates.
+
 A subclass keeps its parent's formula while it keeps the parent's `forward`; one with its own `forward` has none, and
 native attention needs the exact type. Outside of its boundary a call has no estimate and a diagnostic says so. Lazy
 modules have become their plain types by the time they have run. `none` under the receptive field means that no single

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ci_action.render import markdown
-from ci_action.render.cleaning import with_clean_units
+from ci_action.render.cleaning import with_clean_units, without_messages
 from ci_action.render.pages import make_pages
 from ci_action.render.rendered import Rendered
 from ci_action.render.terminal import terminal
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def render(verdict: Verdict, plan: Plan, facts: Facts, *, results: Sequence[TargetResult]) -> Rendered:
     """Write comment, summary, terminal text and pages from one view. ``results`` holds both sides' results."""
     by_side = Results.of(results)
-    verdict = with_clean_units(verdict)
+    verdict = with_clean_units(without_messages(verdict) if facts.fork else verdict)
     view = build_view(verdict, plan, facts, by_side)
     return Rendered(
         comment=markdown.comment(view),

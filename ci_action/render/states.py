@@ -37,11 +37,11 @@ class State(Enum):
     REGRESSION = Look("❌", "✖", "Regression", "over a limit")
     NOT_MEASURED = Look("🚫", "⊘", "Not measured", "not measured")
     ACCEPTED = Look("☑️", "✔", "Accepted", "accepted")
-    WARNING = Look("⚠️", "▲", "Over a warn limit", "over a warn limit")
+    WARNING = Look("⚠️", "!", "Over a warn limit", "over a warn limit")
     LOST = Look("⚠️", "≥", "Evidence lost", "lost evidence")
     INCOMPARABLE = Look("⚠️", "≠", "Incomparable", "incomparable")
     INCONCLUSIVE = Look("❔", "?", "Inconclusive", "inconclusive")
-    IMPROVEMENT = Look("✨", "▼", "Improvement", "improved")
+    IMPROVEMENT = Look("✨", "★", "Improvement", "improved")
     CHANGED = Look("•", "•", "Changed", "changed")
     WITHIN = Look("✅", "✔", "Within limits", "changed within limits")
     EQUAL = Look("✅", "=", "No change", "no change")
@@ -63,12 +63,12 @@ RESULTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "over": ("❌", "✖"),
         "failed": ("🚫", "⊘"),
         "accepted": ("☑️", "✔"),
-        "warn": ("⚠️", "▲"),
+        "warn": ("⚠️", "!"),
         "lost": ("⚠️", "≥"),
         "incomparable": ("⚠️", "≠"),
         "unmeasured": ("🚫", "⊘"),
         "unclear": ("❔", "?"),
-        "better": ("✨", "▼"),
+        "better": ("✨", "★"),
         "changed": ("•", "•"),
         "new": ("🆕", "+"),
         "removed": ("➖", "−"),

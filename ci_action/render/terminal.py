@@ -57,7 +57,10 @@ def _failure(target: str, side: str, verdict: Verdict) -> list[str]:
     found = next((one.failure(side) for one in verdict.targets if one.id == target), None)
     if found is None:
         return []
-    lines = [scrub(visible(line)) for line in [*found["frames"][-3:], f"{found['type']}: {found['message']}"]]
+    lines = [
+        scrub(visible(line))
+        for line in [*found["frames"][-3:], f"{found['type']}: {found['message']}".removesuffix(": ")]
+    ]
     return ["", f"{name(target)}, {side}, {name(found['stage'])}:", *(f"  {line[:200]}" for line in lines)]
 
 

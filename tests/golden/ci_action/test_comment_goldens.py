@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import cmarkgfm
 import pytest
 from cmarkgfm.cmark import Options
-from support.scenes import SCENES
+from support.scenes import CRASH, FACTS, SCENES, scene
 
 from ci_action.core.marker import parse_marker
 from ci_action.render.rendered import Rendered
@@ -199,8 +200,10 @@ def _has_label(name: str) -> bool:
     return config is not None and config.accept_label is not None
 
 
-def test_fork_runs_show_no_log_and_link_no_page(rendered: dict[str, Rendered]) -> None:
-    comment = rendered["fork"].comment
+def test_fork_runs_show_classes_of_exceptions_and_no_words_of_theirs() -> None:
+    made = scene({"vit_b_16": CRASH}, facts=replace(FACTS, fork="octo-user/zoo")).render()
+    everything = [made.comment, made.summary, made.terminal, *made.pages.values()]
 
-    assert "came from the fork `octo-user/zoo`" in comment
-    assert "```" not in comment
+    assert "came from the fork `octo-user/zoo`" in made.comment
+    assert "`RuntimeError`" in made.comment
+    assert not any("shapes cannot be multiplied" in text or "models/vit.py" in text for text in everything)

@@ -18,7 +18,6 @@ VIEWS = ("module_flops", "macs", "dmas", "operator_flops", "parameters", "parame
 
 _STORAGE = frozenset(("parameters", "parameter_bytes"))
 _OWN_WORK = frozenset(("operator_flops",))
-_WIDEST = 10**200  # drawing needs floats: a number beyond them is as wide as can be
 
 
 class Cost(NamedTuple):
@@ -30,12 +29,11 @@ class Cost(NamedTuple):
     @property
     def size(self) -> Number:
         """The width it deserves: the known part, never negative."""
-        return min(max(0, self.known or 0), _WIDEST)
+        return max(0, self.known or 0)
 
 
 ABSENT = Cost(None, "absent")
 _COVERED = Cost(None, "covered")
-_NOTHING = Cost(0, "complete")
 _UNKNOWN = Cost(None, "unavailable")
 
 
@@ -106,7 +104,7 @@ def _own(calls: Sequence[LayerReport], metric: str, *, has_children: bool) -> Co
         return _cost(calls[0]["parameters"].get(metric))
     if metric in _OWN_WORK or not has_children:
         return add([_call_cost(call, metric) for call in calls])
-    return add([_call_cost(call, metric) if metric in call.get("metric_ownership", ()) else _NOTHING for call in calls])
+    return add([_call_cost(call, metric) if metric in call.get("metric_ownership", ()) else ABSENT for call in calls])
 
 
 def _call_cost(call: LayerReport, metric: str) -> Cost:

@@ -22,7 +22,7 @@ from torchscan.report.diff import ReportDiff
 
 MOST_ROWS = 10_000
 STATIC_EVIDENCE_ROWS = 1_200
-_LARGE_MAP = 200
+_LARGE_MAP = 150
 _OPENED_CHANGES = 10
 _FACT_LINE = ("torchscan", "torch", "Python", "Devices", "Dtypes", "Inputs")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 SCHEMA_VERSION = 1
 
+_LARGEST = 2**1000
 _METRIC_KEYS = frozenset(("status", "value", "known_value", "unit", "scope", "method"))
 _REPORT_KEYS = ("context", "inputs", "layers", "totals", "operator_flops", "diagnostics")
 _ROW_TYPES = {"path": str, "call_index": int, "name": str, "depth": int, "type": str}
@@ -102,7 +103,8 @@ def _is_whole(result: Any) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) is int or (type(value) is float and isfinite(value))
+    """Tell whether a value is a number that every reader of JSON can hold: an integer beyond floats is none."""
+    return (type(value) is int and -_LARGEST < value < _LARGEST) or (type(value) is float and isfinite(value))
 
 
 def _malformed(where: str, expected: str, got: object) -> ValueError:

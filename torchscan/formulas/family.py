@@ -13,6 +13,12 @@ from torchscan.formulas.handler import ModuleCall, ModuleEstimates, ModuleHandle
 Formula = Callable[[ModuleCall], ModuleEstimates]
 
 
+WORK_METRICS = ("module_flops", "macs", "dmas")
+"""What a formula counts, besides the receptive field."""
+
+NO_FIELD = "none"
+"""How ``Family.spatial`` begins where no call of the family has a receptive field."""
+
 REAL = "real dense floating tensors"
 """The boundary of nearly every formula."""
 
@@ -49,13 +55,33 @@ class Family:
     handler: ModuleHandler = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "handler", ModuleHandler(_guarded(self.estimate), self.subtree_metrics))
+        object.__setattr__(self, "handler", ModuleHandler(self._guarded, self.subtree_metrics))
+
+    @property
+    def has_field(self) -> bool:
+        """Say whether some call of the family has a receptive field."""
+        return not self.spatial.startswith(NO_FIELD)
 
     def describes(self, kind: type[nn.Module], base: type[nn.Module]) -> bool:
         """Say whether ``kind``, which derives from ``base`` of this family, still computes what the formula counts."""
         if self.exact:
             return kind is base
         return all(getattr(kind, name) is getattr(base, name) for name in ("forward", *self.methods))
+
+    def _guarded(self, call: ModuleCall) -> ModuleEstimates:
+        if "forward" in call.module.__dict__:
+            raise UnsupportedCall("a forward set on the instance replaces the one that the formula describes")
+        if _transform() is not None:
+            raise UnsupportedCall(
+                "a torch.func transform hides axes of the tensors, so their shapes do not say the work"
+            )
+        try:
+            return self.estimate(call)
+        except UnsupportedCall as unsupported:
+            if unsupported.metrics or self.has_field:
+                raise
+            # No call of this family has a receptive field, so none is missing from this one.
+            raise UnsupportedCall(str(unsupported), *WORK_METRICS) from None
 
 
 def nn_types(*names: str) -> tuple[type[nn.Module], ...]:
@@ -65,16 +91,3 @@ def nn_types(*names: str) -> tuple[type[nn.Module], ...]:
 
 # The only sign of vmap or grad, under which a module sees a part of each shape; there since torch 2.0, about 0.1 µs.
 _transform: Callable[[], object | None] = torch._C._functorch.peek_interpreter_stack
-
-
-def _guarded(estimate: Formula) -> Formula:
-    def guarded(call: ModuleCall) -> ModuleEstimates:
-        if "forward" in call.module.__dict__:
-            raise UnsupportedCall("a forward set on the instance replaces the one that the formula describes")
-        if _transform() is not None:
-            raise UnsupportedCall(
-                "a torch.func transform hides axes of the tensors, so their shapes do not say the work"
-            )
-        return estimate(call)
-
-    return guarded

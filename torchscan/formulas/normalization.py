@@ -189,7 +189,7 @@ FAMILIES = (
         flops=_STAGED_FLOPS + " (channels of samples); saved statistics as BatchNorm",
         macs=_STAGED_MACS + "; saved statistics as BatchNorm",
         dmas=_STAGED_DMAS + "; saved statistics as BatchNorm",
-        spatial="none; 1, 1, 0 with saved statistics",
+        spatial="1, 1, 0 with saved statistics; else none",
         methods=("_apply_instance_norm",),
     ),
     Family(

@@ -52,6 +52,16 @@ def test_quantized_modules_have_no_formula_and_quantized_tensors_none():
         handler_for(nn.ReLU, {}).handler.estimate(call)
 
 
+@pytest.mark.parametrize(
+    ("module", "missing"), [(nn.Linear(2, 2), ("module_flops", "macs", "dmas")), (nn.Conv1d(1, 1, 1), ())]
+)
+def test_what_never_has_a_receptive_field_misses_none(module, missing):
+    call = ModuleCall(module, (None,), {}, None)
+    with pytest.raises(UnsupportedCall) as refused:
+        handler_for(type(module), {}).handler.estimate(call)
+    assert refused.value.metrics == missing  # none named means all
+
+
 def test_what_is_no_tensor_is_named_by_its_type():
     call = ModuleCall(nn.Linear(2, 2), ([1.0, 2.0],), {}, torch.ones(2))
     with pytest.raises(UnsupportedCall, match="input is a list"):

@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from ci_action.core.spec import SPEC_VERSION, TargetResult, WorkerSpec
-from ci_action.edges.child import ChildLimits, ChildMeasurer
+from ci_action.edges.child import ChildMeasurer
+from ci_action.edges.limits import ChildLimits
 from ci_action.errors import ConfigError, MeasurementError
 
 MODELS = dedent("""

@@ -46,6 +46,7 @@ from torch.nn.utils import parametrizations
         (nn.Upsample(scale_factor=2), (1, 1, 3), (0, 0, 12)),
         (nn.Upsample(scale_factor=2, mode="linear"), (1, 1, 3), (18, 0, 18)),
         (nn.Upsample(scale_factor=2, mode="bicubic"), (1, 1, 2, 2), (16 * 35, 0, 16 * 17)),
+        (nn.Upsample(3, mode="area"), (1, 1, 7, 7), (81, 0, 90)),
         (nn.Upsample(scale_factor=2, mode="trilinear"), (1, 1, 1, 1, 1), (8 * 21, 0, 8 * 9)),
     ],
 )

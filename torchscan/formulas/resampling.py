@@ -6,6 +6,7 @@ shapes alone, so they are shape arithmetic.
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 from torchscan.formulas import windows

@@ -12,8 +12,8 @@ from torchscan import __version__
 from torchscan.crawl import diagnose
 from torchscan.crawl.aggregate import Row, aggregate
 from torchscan.crawl.by_module import operators_by_module
-from torchscan.crawl.hooks import Recorder
 from torchscan.crawl.inputs import Inputs
+from torchscan.crawl.recorder import Recorder
 from torchscan.crawl.rows import LayerWriter, storage_result
 from torchscan.crawl.storage import StorageCount, Storages
 from torchscan.crawl.tree import Node

@@ -12,10 +12,11 @@ from torch import nn
 from torchscan.crawl.assemble import Observation, assemble
 from torchscan.crawl.estimate import Estimator
 from torchscan.crawl.failure import teach
-from torchscan.crawl.hooks import Recorder, observed
+from torchscan.crawl.hooks import observed
 from torchscan.crawl.inputs import Inputs, Shape, prepare_inputs
 from torchscan.crawl.options import check_options
 from torchscan.crawl.record import Site
+from torchscan.crawl.recorder import Recorder
 from torchscan.crawl.strict import require_complete
 from torchscan.crawl.tree import walk
 from torchscan.crawl.undisturbed import settled_heap, undisturbed
@@ -91,7 +92,7 @@ def _observe(
             with counter if counter is not None else nullcontext():
                 recorder.begin(root, inputs.args, kwargs)
                 output = module(*inputs.args, **kwargs)
-                recorder.end(root, module, inputs.args, kwargs, output)
+                recorder.end(root, module, inputs.args, output)
         except BaseException as error:
             teach(error, observation)
             raise

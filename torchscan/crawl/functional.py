@@ -64,4 +64,4 @@ def preparation_notes(call: Call) -> tuple[Note, ...]:
 
 
 def _normalizes(call: Call) -> bool:
-    return any(_NORMALIZATION in name for name in call.site.operators)
+    return any(_NORMALIZATION in name for name in call.site.operators or ())

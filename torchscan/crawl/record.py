@@ -16,28 +16,29 @@ class Site:
     Attributes:
         calls: how often it was called so far.
         is_opaque: what its calls do inside cannot be observed.
-        estimates: estimates of earlier calls, by the descriptions of input and output.
-        operators: FLOPs dispatched while the module was the innermost one, by operator.
+        operators: FLOPs dispatched while the module was the innermost one, by operator; None before the first.
+        last: what the last call was about, and its estimate: a module in a loop mostly repeats itself.
     """
 
-    __slots__ = ("calls", "estimates", "is_opaque", "node", "operators")
+    __slots__ = ("calls", "is_opaque", "last", "node", "operators")
 
     def __init__(self, node: Node) -> None:
         self.node = node
         self.is_opaque = node.is_opaque
         self.calls = 0
-        self.estimates: dict[Any, Estimate] = {}
-        self.operators: dict[str, int | float] = {}
+        self.operators: dict[str, int | float] | None = None
+        self.last: tuple[Any, Estimate] | None = None
 
 
 class Call:
-    """One module call. Holds metadata, ids and numbers: no tensor, so that activations are freed as usual.
+    """One module call. Once it is done it holds no tensor, so that activations are freed as usual.
 
     Attributes:
         position: place in the order in which calls began.
         input_id, output_id: identity of the first argument and of the output, to see a chain of layers.
         handled: identity of the exception that was being handled when the call began.
         is_prepared_by_work: the module's own pre-hooks did arithmetic, which no formula of the module knows.
+        kwargs: the keyword arguments while the call runs.
         is_done: the call returned. False after a failure, and while it runs.
     """
 
@@ -49,6 +50,7 @@ class Call:
         "input_id",
         "is_done",
         "is_prepared_by_work",
+        "kwargs",
         "output",
         "output_id",
         "parent",
@@ -58,7 +60,14 @@ class Call:
     )
 
     def __init__(
-        self, site: Site, position: int, parent: Call | None, received: Metadata, input_id: int, handled: int
+        self,
+        site: Site,
+        position: int,
+        parent: Call | None,
+        received: Metadata,
+        input_id: int,
+        handled: int,
+        kwargs: dict[str, Any] | None,
     ) -> None:
         self.site = site
         self.position = position
@@ -67,6 +76,7 @@ class Call:
         self.input = received
         self.input_id = input_id
         self.handled = handled
+        self.kwargs = kwargs
         self.tally = Tally()
         self.output: Metadata | None = None
         self.output_id = 0

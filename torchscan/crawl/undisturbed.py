@@ -78,7 +78,7 @@ def _random_state() -> Iterator[None]:
     if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # as torch has it
         cuda_states = torch.cuda.get_rng_state_all()
         restores.append(lambda: torch.cuda.set_rng_state_all(cuda_states))
-    numpy_random: Any = getattr(sys.modules.get("numpy"), "random", None)
+    numpy_random: Any = sys.modules.get("numpy.random")  # not through numpy, which would import it
     if numpy_random is not None:
         numpy_state = numpy_random.get_state()
         restores.append(lambda: numpy_random.set_state(numpy_state))

@@ -45,7 +45,8 @@ sort argsort msort topk kthvalue median nanmedian mode unique_consecutive _uniqu
 nonzero_static argwhere histc _histogramdd_bin_edges
 """
 _READS = """
-_local_scalar_dense item _assert_async _assert_scalar _functional_assert_async _assert_tensor_metadata
+_local_scalar_dense item _linalg_check_errors _assert_async _assert_scalar _functional_assert_async
+_assert_tensor_metadata
 sym_constrain_range sym_constrain_range_for_size
 """
 _METADATA = """

@@ -67,14 +67,18 @@ const head = $(".head", tree);
 const rows = $$(".r:not(.head)", tree);
 const boxOf = row => row.tagName === "SUMMARY" ? row.parentElement : row;
 const parentRow = row => {
-  const above = boxOf(row).parentElement.closest("details");
-  return above && tree.contains(above) ? $("summary.r", above) : null;
+  const above = boxOf(row).parentElement;
+  return above === tree ? null : above.firstElementChild;
 };
 const nameOf = row => row.firstElementChild.firstChild.textContent.trim();
+const paths = new Map();
 const pathOf = row => {
-  const names = [];
-  for (let at = row; parentRow(at); at = parentRow(at)) names.unshift(nameOf(at));
-  return names.join(".");
+  if (!paths.has(row)) {
+    const names = [];
+    for (let at = row; parentRow(at); at = parentRow(at)) names.unshift(nameOf(at));
+    paths.set(row, names.join("."));
+  }
+  return paths.get(row);
 };
 const rowOf = id => {
   const box = document.getElementById(id);

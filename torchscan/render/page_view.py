@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torchscan.render.context import Field, context_fields, withheld
@@ -24,6 +24,7 @@ MOST_ROWS = 10_000
 STATIC_EVIDENCE_ROWS = 1_200
 _LARGE_MAP = 150
 _OPENED_CHANGES = 10
+_MOST_SHOWN_AT_FIRST = 200
 _FACT_LINE = ("torchscan", "torch", "Python", "Devices", "Dtypes", "Inputs")
 
 Costs = Mapping[str, BlockCosts]
@@ -217,9 +218,7 @@ def _change_tags(module: Module, index: int, costs: Costs) -> list[str]:
 
 def _opened(layout: Layout, tags: Sequence[tuple[str, ...]], maps: Sequence[MapView], metric: str) -> frozenset[int]:
     """Open the first levels, and in a comparison the ways to the largest changes."""
-    opened = {
-        index for index, depth in enumerate(layout.depths) if depth < OPEN_DEPTH and layout.blocks[index].count == 1
-    }
+    opened = set(_first_levels(layout))
     ranked = [bar.id for view in maps if view.metric == metric for bar in view.bars]
     changed = [index for index in ranked if tags[index] and tags[index][0] in ("changed", "new", "removed")]
     for index in changed[:_OPENED_CHANGES]:
@@ -228,6 +227,16 @@ def _opened(layout: Layout, tags: Sequence[tuple[str, ...]], maps: Sequence[MapV
             opened.add(above)
             above = layout.parents[above]
     return frozenset(opened)
+
+
+def _first_levels(layout: Layout) -> Iterator[int]:
+    """Name the rows to open at first: two levels, as far as the page stays easy to look over and quick to lay out."""
+    shown = 1
+    for index, block in enumerate(layout.blocks):
+        if layout.depths[index] < OPEN_DEPTH and block.count == 1:
+            shown += len(block.children)
+            if index == 0 or shown <= _MOST_SHOWN_AT_FIRST:
+                yield index
 
 
 def _summary(root: Module, layout: Layout, report: AnalysisReport, diff: ReportDiff | None) -> ModulesSummary:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ci_action.core.config import Config
     from ci_action.core.event import PullRequest
     from ci_action.core.plan import Commits, Plan
-    from ci_action.core.verdict import Verdict
+    from ci_action.core.verdict import Acceptance, Verdict
     from ci_action.ports import Git, Measurer
 
 
@@ -91,10 +91,10 @@ def measure(plan: Plan, git: Git, measurer: Measurer, *, checkout: Path) -> Evid
     return Evidence(base=by_side.get("base", []), head=by_side.get("head", []))
 
 
-def conclude(prepared: Prepared, evidence: Evidence) -> Verdict:
+def conclude(prepared: Prepared, evidence: Evidence, *, accepted: Acceptance | None = None) -> Verdict:
     """Compare and judge. What could not be judged is never a pass."""
     plan = prepared.plan
-    verdict = judge(plan, compare(plan, evidence.base, evidence.head))
+    verdict = judge(plan, compare(plan, evidence.base, evidence.head), accepted=accepted)
     if not prepared.problem:
         return verdict
     code = verdict.exit_code or GitError.exit_code

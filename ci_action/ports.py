@@ -47,6 +47,16 @@ class Comment:
     html_url: str
 
 
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """One event of a pull request: a label set or taken away, or a forced push. ``at`` is UTC and sorts as text."""
+
+    kind: str
+    label: str
+    actor: str
+    at: str
+
+
 class Git(Protocol):
     """The repository. Every call is hardened: no hooks, no filters, no submodules."""
 
@@ -76,6 +86,8 @@ class GitHub(Protocol):
     def update_comment(self, comment_id: int, body: str) -> Comment | None: ...
     def delete_comment(self, comment_id: int) -> None: ...
     def author(self) -> Author | None: ...
+    def timeline(self, number: int) -> list[TimelineEvent]: ...
+    def can_write(self, login: str) -> bool: ...
     def pause(self, attempt: int) -> None: ...
 
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ci_action.acceptance import read_acceptance
 from ci_action.app import Evidence, Prepared, conclude
 from ci_action.core.document import to_json, verdict_document
 from ci_action.core.verdict import Gate
-from ci_action.publish import Delivered, deliver_files, deliver_words
+from ci_action.edges.trigger import read_trigger
+from ci_action.errors import PublishError
+from ci_action.publish import Delivered, deliver_files, deliver_words, explained
 from ci_action.render.rendering import render
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from ci_action.core.facts import Facts
     from ci_action.core.plan import Plan
-    from ci_action.core.verdict import Verdict
+    from ci_action.core.verdict import Acceptance, Verdict
     from ci_action.ports import GitHub, Sink
     from ci_action.render.rendered import Rendered
     from ci_action.session import Session
@@ -25,11 +28,30 @@ if TYPE_CHECKING:
 OUTPUT_BYTES = 900_000
 
 
-def rendered_verdict(prepared: Prepared, evidence: Evidence, facts: Facts) -> tuple[Verdict, Rendered]:
+def rendered_verdict(
+    prepared: Prepared, evidence: Evidence, facts: Facts, accepted: Acceptance | None = None
+) -> tuple[Verdict, Rendered]:
     """Judge and render; the same evidence always gives the same words."""
-    verdict = conclude(prepared, evidence)
+    verdict = conclude(prepared, evidence, accepted=accepted)
     results = [*evidence.base, *evidence.head]
     return verdict, render(verdict, prepared.plan, facts, results=results)
+
+
+def acceptance(prepared: Prepared, evidence: Evidence, session: Session, github: GitHub | None) -> Acceptance | None:
+    """Ask GitHub for the accept label, where there is something to accept."""
+    plan = prepared.plan
+    label = plan.base_config.accept_label if plan.base_config else None
+    if github is None or plan.pull_request is None or not label:
+        return None
+    if conclude(prepared, evidence).outcome is not Gate.FAIL:
+        return None
+    try:
+        return read_acceptance(github, plan.pull_request.number, label, read_trigger(session.runner))
+    except PublishError as error:
+        session.sink.annotate(
+            "warning", f"the accept label could not be read, so it does not count: {explained(error)}"
+        )
+        return None
 
 
 def write_pages(rendered: Rendered, session: Session) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ci_action.app import measure, prepare
-from ci_action.commands.report import publish, rendered_verdict, say, write_pages
+from ci_action.commands.report import acceptance, publish, rendered_verdict, say, write_pages
 from ci_action.commits import choose_commits, choose_local, without_base
 from ci_action.edges.environ import read_event
 from ci_action.errors import GitError
@@ -104,9 +104,10 @@ def _finish(
     plan = prepared.plan
     evidence = measure(plan, git, session.measurer(plan, python=python), checkout=git.top)
     facts = session.facts(reproduction=reproduction(plan.commits, plan.working_directory))
-    verdict, rendered = rendered_verdict(prepared, evidence, facts)
+    github = session.github()
+    verdict, rendered = rendered_verdict(prepared, evidence, facts, acceptance(prepared, evidence, session, github))
     write_pages(rendered, session)
-    delivered = publish(rendered, verdict, plan, session, session.github())
+    delivered = publish(rendered, verdict, plan, session, github)
     say(rendered, verdict, plan, as_json=as_json, quiet=quiet)
     return delivered.exit_code
 

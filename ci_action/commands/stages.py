@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ci_action.app import Prepared
     from ci_action.core.verdict import Verdict
     from ci_action.edges.git import GitRepository
+    from ci_action.ports import GitHub
     from ci_action.render.rendered import Rendered
     from ci_action.session import Session
 
@@ -99,8 +100,9 @@ def render(out: Path) -> int:
 def publish(out: Path, artifact_url: str) -> int:
     """Write summary, comment and outputs, and leave the exit code for the gate."""
     with open_session(out=out) as session:
-        prepared, verdict, rendered = _rendered(session, artifact_url)
-        delivered = report.publish(rendered, verdict, prepared.plan, session, session.github())
+        github = session.github()
+        prepared, verdict, rendered = _rendered(session, artifact_url, github)
+        delivered = report.publish(rendered, verdict, prepared.plan, session, github)
         gate_file = {"exit_code": delivered.exit_code, "headline": rendered.headline}
         session.sink.write_file(GATE, json.dumps(gate_file) + "\n")
         click.echo(rendered.terminal)
@@ -130,12 +132,15 @@ def _again(session: Session) -> tuple[Prepared, GitRepository]:
     return prepare(commits, git, working_directory=where, pull_request=event.pull_request, problem=problem), git
 
 
-def _rendered(session: Session, artifact_url: str = "") -> tuple[Prepared, Verdict, Rendered]:
+def _rendered(
+    session: Session, artifact_url: str = "", github: GitHub | None = None
+) -> tuple[Prepared, Verdict, Rendered]:
     prepared, _ = _again(session)
     evidence = Evidence(base=read_results(session.sink.folder, "base"), head=read_results(session.sink.folder, "head"))
     facts = session.facts(
         artifact_url=artifact_url or None,
         reproduction=reproduction(prepared.plan.commits, prepared.plan.working_directory),
     )
-    verdict, rendered = report.rendered_verdict(prepared, evidence, facts)
+    accepted = report.acceptance(prepared, evidence, session, github)
+    verdict, rendered = report.rendered_verdict(prepared, evidence, facts, accepted)
     return prepared, verdict, rendered

@@ -6,13 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ci_action.errors import PublishError
-from ci_action.ports import Author, Comment, RefusedError
+from ci_action.ports import Author, Comment, RefusedError, TimelineEvent
 
 if TYPE_CHECKING:
     from ci_action.edges.api import Api
 
 JOB_AUTHOR = Author(id=None, login="github-actions[bot]")
 PAGES = 100
+TIMELINE_KINDS = frozenset({"labeled", "unlabeled", "head_ref_force_pushed"})
+LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?")
 NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 
 
@@ -32,18 +34,7 @@ class GitHubRest:
 
     def comments(self, number: int) -> list[Comment]:
         """All comments, oldest first, over all pages."""
-        found: list[Comment] = []
-        url = f"/repos/{self._repository}/issues/{number}/comments?per_page=100"
-        for _ in range(PAGES):
-            answer = self._api.call("GET", url)
-            if not isinstance(answer.body, list):
-                raise PublishError("GitHub's list of comments is not a list")
-            found += [_comment(item) for item in answer.body]
-            following = NEXT.search(answer.headers.get("link", ""))
-            if following is None:
-                return found
-            url = following[1]
-        raise PublishError(f"the pull request has more than {PAGES} pages of comments")
+        return [_comment(item) for item in self._pages(f"/repos/{self._repository}/issues/{number}/comments")]
 
     def create_comment(self, number: int, body: str) -> Comment:
         """Create a comment. Raises UncertainError where it may exist although the answer was lost."""
@@ -77,6 +68,37 @@ class GitHubRest:
         except PublishError:
             return None
 
+    def timeline(self, number: int) -> list[TimelineEvent]:
+        """Labels set and taken away, and forced pushes, oldest first."""
+        found = [_timeline_event(item) for item in self._pages(f"/repos/{self._repository}/issues/{number}/timeline")]
+        return [event for event in found if event is not None]
+
+    def can_write(self, login: str) -> bool:
+        """Whether somebody may write to the repository."""
+        if not LOGIN.fullmatch(login):
+            return False
+        try:
+            path = f"/repos/{self._repository}/collaborators/{login}/permission"
+            return _mapping(self._api.call("GET", path).body).get("permission") in {"admin", "write"}
+        except RefusedError as refusal:
+            if refusal.status == 404:
+                return False
+            raise
+
+    def _pages(self, path: str) -> list[Any]:
+        found: list[Any] = []
+        url = f"{path}?per_page=100"
+        for _ in range(PAGES):
+            answer = self._api.call("GET", url)
+            if not isinstance(answer.body, list):
+                raise PublishError(f"GitHub's answer to GET {path} is not a list")
+            found += answer.body
+            following = NEXT.search(answer.headers.get("link", ""))
+            if following is None:
+                return found
+            url = following[1]
+        raise PublishError(f"GET {path} has more than {PAGES} pages")
+
     def pause(self, attempt: int) -> None:
         """Wait a little before the same thing is tried again."""
         self._api.pause(attempt)
@@ -103,6 +125,22 @@ def _comment(item: Any) -> Comment:
         author_id=author.get("id") if isinstance(author.get("id"), int) else None,
         author_login=author["login"] if isinstance(author.get("login"), str) else "",
         html_url=comment["html_url"] if isinstance(comment.get("html_url"), str) else "",
+    )
+
+
+def _timeline_event(item: Any) -> TimelineEvent | None:
+    event = _mapping(item)
+    kind, at = event.get("event"), event.get("created_at")
+    if kind not in TIMELINE_KINDS or not isinstance(at, str):
+        return None
+    label, actor = event.get("label"), event.get("actor")
+    name = label.get("name") if isinstance(label, dict) else None
+    login = actor.get("login") if isinstance(actor, dict) else None
+    return TimelineEvent(
+        kind=str(kind),
+        label=name if isinstance(name, str) else "",
+        actor=login if isinstance(login, str) else "",
+        at=at,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ci_action.ports import Author, Comment
+from ci_action.ports import Author, Comment, TimelineEvent
 
 BOT = Author(id=41898282, login="github-actions[bot]")
 
@@ -19,6 +19,8 @@ class FakeGitHub:
     me: Author | None = BOT
     stored: list[Comment] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    events: list[TimelineEvent] = field(default_factory=list)
+    writers: tuple[str, ...] = ("owner",)
     before: dict[str, Callable[[], None]] = field(default_factory=dict)
 
     def add(self, body: str, author: Author = BOT) -> Comment:
@@ -62,6 +64,14 @@ class FakeGitHub:
     def author(self) -> Author | None:
         self._note("author")
         return self.me
+
+    def timeline(self, number: int) -> list[TimelineEvent]:
+        self._note("timeline")
+        return self.events
+
+    def can_write(self, login: str) -> bool:
+        self._note("permission")
+        return login in self.writers
 
     def pause(self, attempt: int) -> None:
         self._note("pause")

@@ -75,7 +75,9 @@ def assemble(observation: Observation) -> AnalysisReport:
     calls, recorder = observation.recorder.calls, observation.recorder
     storages = _storages(observation)
     storage = storages.total()
-    diagnostics = diagnose.storage_diagnostics(storage) + diagnose.foreign_diagnostics(recorder.foreign)
+    diagnostics = diagnose.storage_diagnostics(storage) + diagnose.opaque_diagnostics(
+        recorder.foreign, recorder.refused
+    )
     totals = _storage_totals(storage)
     rows: list[Row] | None = None
     if observation.counter is None:

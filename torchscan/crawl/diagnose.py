@@ -56,10 +56,17 @@ def storage_diagnostics(count: StorageCount) -> list[Diagnostic]:
     return found
 
 
-def foreign_diagnostics(paths: Iterable[str]) -> list[Diagnostic]:
-    """Name modules that ran in other threads, where neither their work nor their order can be told."""
-    message = "the module ran in another thread, so its work is not counted"
-    return [{**_diagnostic(Note("opaque_module", ALL_METRICS, message)), "path": path} for path in sorted(paths)]
+def opaque_diagnostics(foreign: Iterable[str], refused: Iterable[str]) -> list[Diagnostic]:
+    """Name modules that ran in other threads, and those that take no hooks."""
+    reasons = (
+        (foreign, "the module ran in another thread, so its work is not counted"),
+        (refused, "the module takes no hooks, so what it does is work of the module that calls it"),
+    )
+    return [
+        {**_diagnostic(Note("opaque_module", ALL_METRICS, message)), "path": path}
+        for paths, message in reasons
+        for path in sorted(paths)
+    ]
 
 
 def _failed(call: Call) -> str:

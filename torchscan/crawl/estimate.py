@@ -107,7 +107,9 @@ class Estimator:
         metrics = {metric: self._result(metric, value) for metric, value in answer.items()}
         for metric in handler.subtree_metrics.difference(metrics):
             metrics[metric] = _unavailable(metric)
-        return Estimate(metrics, handler.subtree_metrics, token_dependencies=token_dependencies(call))
+        dependencies = token_dependencies(call)
+        notes = () if dependencies is None else _dependency_notes(dependencies)
+        return Estimate(metrics, handler.subtree_metrics, False, notes, dependencies)
 
     def _result(self, metric: str, value: Any) -> MetricResult:
         if isinstance(value, dict):
@@ -160,13 +162,19 @@ class Estimator:
             added = {metric: result for metric, result in built_in.metrics.items() if metric not in metrics}
             metrics |= added
             subtree |= built_in.subtree & added.keys()
-            notes.extend(note for note in built_in.notes if note.metric in added)
+            notes.extend(note for note in built_in.notes if note.metric in (*added, "token_dependencies"))
             dependencies = built_in.token_dependencies
         return Estimate(metrics, subtree, True, tuple(notes), dependencies)
 
 
 def _unavailable(metric: str, method: str | None = None) -> MetricResult:
     return unavailable(unit=UNITS[metric], scope=SCOPE, method=method or METHODS[metric])
+
+
+def _dependency_notes(dependencies: dict[str, Any]) -> tuple[Note, ...]:
+    """Move the reason why dependencies are unavailable out of the row: it is a diagnostic's."""
+    reason = dependencies.pop("reason", None)
+    return () if reason is None else (Note("unsupported_token_dependency", "token_dependencies", reason),)
 
 
 def _name(callback: Any) -> str:

@@ -12,6 +12,13 @@ from torchscan.crawl.record import Site
 from torchscan.crawl.recorder import Recorder
 from torchscan.crawl.tree import Node
 
+_TABLES = (
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_forward_hooks",
+    "_forward_hooks_always_called",
+)
+
 
 class _Probe:
     """The two hooks of one module. A deep copy of the module, made by its own forward, shares them."""
@@ -51,7 +58,10 @@ def observed(nodes: list[Node], recorder: Recorder) -> Iterator[None]:
             if node.is_observable:
                 probe = _Probe(recorder, Site(node))
                 attached.append((node.module, probe))
-                _attach(node.module, key, probe)
+                try:
+                    _attach(node.module, key, probe)
+                except Exception:  # noqa: BLE001 # a module whose hook tables are not torch's own: named, not hooked
+                    recorder.refused.add(node.path)
         yield
     finally:
         for module, probe in attached:
@@ -78,13 +88,10 @@ def _attach(module: nn.Module, key: Any, probe: _Probe) -> None:
 
 
 def _detach(module: nn.Module, key: Any) -> None:
-    tables: tuple[Any, ...] = (
-        module._forward_pre_hooks,
-        module._forward_pre_hooks_with_kwargs,
-        module._forward_hooks,
-        module._forward_hooks_always_called,
-    )
-    for table in tables:
+    for name in _TABLES:
+        table: Any = getattr(module, name, None)
+        if not isinstance(table, dict):
+            continue  # this is why the module was not hooked
         table.pop(key, None)
         if table:
             table.pop((key, "prepared"), None)

@@ -24,11 +24,13 @@ class Recorder:
     Attributes:
         calls: in the order in which they began.
         foreign: paths called in other threads, where neither order nor work can be told.
+        refused: paths of modules that take no hooks; what they do is noted for the module that calls them.
     """
 
     def __init__(self, counter: OperatorCounter | None, estimator: Estimator | None) -> None:
         self.calls: list[Call] = []
         self.foreign: set[str] = set()
+        self.refused: set[str] = set()
         self._describer = Describer()
         self._counter = counter
         self._estimator = estimator

@@ -37,59 +37,68 @@ class StorageCount(NamedTuple):
         return self.parameters - self.trainable_parameters
 
 
-class _Holding(NamedTuple):
-    """A tensor that a module holds."""
-
-    tensor: torch.Tensor
-    elements: int
-    item_bytes: int
-    is_trainable: bool
+_Holding = tuple[torch.Tensor, int, int, bool]
+"""A tensor that a module holds: itself, its elements, bytes of one element, and whether it is trained."""
 
 
 class _Inventory:
     """Tensors by the storage that they lie on, whoever holds them."""
 
-    __slots__ = ("alone", "together")
+    __slots__ = ("alone", "missing", "together")
 
     def __init__(self) -> None:
         self.alone: dict[int, _Holding] = {}
         self.together: dict[int, list[_Holding]] = {}
+        self.missing = 0
 
-    def add(self, tensor: torch.Tensor) -> _Holding:
-        """Enter a tensor."""
-        try:
-            storage = tensor.untyped_storage()._cdata
-        except (NotImplementedError, RuntimeError):
-            storage = id(tensor)  # sparse and wrapper tensors have no storage of their own
-        holding = _Holding(tensor, tensor.numel(), tensor.element_size(), tensor.requires_grad)
-        first = self.alone.setdefault(storage, holding)
-        if first is not holding:
-            self.together.setdefault(storage, [first]).append(holding)
-        return holding
+    def add(self, tensors: Iterable[torch.Tensor | None]) -> tuple[int, int, int, int]:
+        """Enter one module's tensors; give their elements, trainable elements, bytes, and how many have no shape."""
+        elements = trainable = size = missing = 0
+        alone = self.alone
+        for tensor in tensors:
+            if tensor is None:
+                continue
+            if type(tensor) not in _PLAIN and is_lazy(tensor):
+                missing += 1
+                continue
+            try:
+                storage = tensor.untyped_storage()._cdata
+            except (NotImplementedError, RuntimeError):
+                storage = id(tensor)  # sparse and wrapper tensors have no storage of their own
+            count, item_bytes, is_trainable = tensor.numel(), tensor.element_size(), tensor.requires_grad
+            if storage in alone:
+                self.together.setdefault(storage, [alone[storage]]).append((tensor, count, item_bytes, is_trainable))
+            else:
+                alone[storage] = tensor, count, item_bytes, is_trainable
+            elements += count
+            size += count * item_bytes
+            if is_trainable:
+                trainable += count
+        self.missing += missing
+        return elements, trainable, size, missing
 
     def totals(self) -> tuple[int, int, int]:
         """Give elements, trainable elements and bytes, each storage once."""
         elements = trainable = size = 0
-        for storage, holding in self.alone.items():
-            covered, is_trainable = holding.elements, holding.is_trainable
+        for storage, (_, covered, item_bytes, is_trainable) in self.alone.items():
             if storage in self.together:
-                covered = _union(self.together[storage])
-                is_trainable = any(each.is_trainable for each in self.together[storage])
+                covered, is_trainable = _union(self.together[storage])  # noqa: PLW2901 # what they cover together
             elements += covered
-            size += covered * holding.item_bytes
-            trainable += covered * is_trainable
+            size += covered * item_bytes
+            if is_trainable:
+                trainable += covered
         return elements, trainable, size
 
 
 class Storages:
     """Counts module by module, and all of them together."""
 
-    __slots__ = ("_buffers", "_missing", "_own", "_parameters")
+    __slots__ = ("_buffers", "_own", "_packed", "_parameters")
 
     def __init__(self, modules: Iterable[nn.Module]) -> None:
         self._parameters = _Inventory()
         self._buffers = _Inventory()
-        self._missing = 0
+        self._packed = 0
         self._own = {id(module): self._enter(module) for module in modules}
 
     def of(self, module: nn.Module) -> StorageCount:
@@ -99,72 +108,47 @@ class Storages:
     def total(self) -> StorageCount:
         """Count all of them together; what several modules share counts once."""
         parameters, buffers = self._parameters.totals(), self._buffers.totals()
-        is_known = not self._missing or bool(self._parameters.alone or self._buffers.alone)
-        return StorageCount(*parameters, buffers[0], buffers[2], not self._missing, is_known, self._local_parameters())
+        is_complete = not (self._parameters.missing or self._buffers.missing or self._packed)
+        is_known = is_complete or bool(self._parameters.alone or self._buffers.alone)
+        return StorageCount(*parameters, buffers[0], buffers[2], is_complete, is_known, self._local_parameters())
 
     def tensors(self) -> list[torch.Tensor]:
         """List one tensor of each storage."""
-        return [holding.tensor for held in (self._parameters, self._buffers) for holding in held.alone.values()]
+        return [holding[0] for held in (self._parameters, self._buffers) for holding in held.alone.values()]
 
     def _enter(self, module: nn.Module) -> StorageCount:
         packed = packed_tensors(module)
-        missing = int(packed is None)
-        parameters = [self._parameters.add(tensor) for tensor in packed or ()]
-        buffers: list[_Holding] = []
-        tensors: Any  # a scripted module has its own kind of mapping
-        for tensors, inventory, found in (
-            (module._parameters, self._parameters, parameters),
-            (module._buffers, self._buffers, buffers),
-        ):
-            for tensor in tensors.values():
-                if tensor is None:
-                    continue
-                if is_lazy(tensor):
-                    missing += 1
-                else:
-                    found.append(inventory.add(tensor))
-        self._missing += missing
-        return _own_count(parameters, buffers, missing)
+        if packed is None:
+            self._packed += 1
+        held: Any = module._parameters  # a scripted module has its own kind of mapping
+        elements, trainable, size, missing = self._parameters.add(
+            [*packed, *held.values()] if packed else held.values()
+        )
+        held = module._buffers
+        buffer_elements, _, buffer_bytes, missing_buffers = self._buffers.add(held.values())
+        is_complete = not (missing or missing_buffers or packed is None)
+        is_known = is_complete or bool(elements or buffer_elements)
+        return StorageCount(elements, trainable, size, buffer_elements, buffer_bytes, is_complete, is_known, None)
 
     def _local_parameters(self) -> int | None:
         """Elements on this rank: None unless a parameter is sharded."""
-        held = [holding for holding in self._parameters.alone.values() if type(holding.tensor) not in _PLAIN]
-        if not any(hasattr(holding.tensor, "to_local") for holding in held):
+        held = [holding for holding in self._parameters.alone.values() if type(holding[0]) not in _PLAIN]
+        if not any(hasattr(holding[0], "to_local") for holding in held):
             return None
-        away = sum(holding.elements - _local_elements(holding.tensor) for holding in held)
+        away = sum(holding[1] - _local_elements(holding[0]) for holding in held)
         return self._parameters.totals()[0] - away
 
 
-_NOTHING = StorageCount(0, 0, 0, 0, 0, True, True, None)
+def _union(group: list[_Holding]) -> tuple[int, bool]:
+    """Count the elements that tensors on one storage cover, never more than their own; say whether one is trained."""
+    distinct = {id(holding[0]): holding for holding in group}.values()
+    covered = _covered(_span(holding[0]) for holding in distinct)
+    return min(covered, sum(holding[1] for holding in distinct)), any(holding[3] for holding in distinct)
 
 
-def _own_count(parameters: list[_Holding], buffers: list[_Holding], missing: int) -> StorageCount:
-    """Count what one module holds: tensors of one module rarely share a storage, and then only the total knows."""
-    if not parameters and not buffers and not missing:
-        return _NOTHING
-    elements = trainable = size = buffer_elements = buffer_bytes = 0
-    for holding in parameters:
-        elements += holding.elements
-        size += holding.elements * holding.item_bytes
-        if holding.is_trainable:
-            trainable += holding.elements
-    for holding in buffers:
-        buffer_elements += holding.elements
-        buffer_bytes += holding.elements * holding.item_bytes
-    is_known = not missing or bool(parameters or buffers)
-    return StorageCount(elements, trainable, size, buffer_elements, buffer_bytes, not missing, is_known, None)
-
-
-def _union(group: list[_Holding]) -> int:
-    """Count the elements that tensors on one storage cover, never more than their own together."""
-    distinct = list({id(holding.tensor): holding for holding in group}.values())
-    return min(sum(holding.elements for holding in distinct), _covered(map(_span, distinct)))
-
-
-def _span(holding: _Holding) -> tuple[int, int]:
+def _span(tensor: torch.Tensor) -> tuple[int, int]:
     """First and one past the last element offset in the storage."""
-    tensor = holding.tensor
-    if not holding.elements:
+    if not tensor.numel():
         return (0, 0)
     first = int(tensor.storage_offset())
     reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))

@@ -205,6 +205,24 @@ def test_children_in_a_plain_list_are_work_of_their_holder():
     assert total(report, "operator_macs") == ("complete", 9)
 
 
+def test_a_module_that_takes_no_hooks_is_named_and_its_work_is_not_lost():
+    class Refuses(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(3, 3)
+            self._forward_hooks = None
+
+        def __call__(self, x):
+            return self.linear(x) * 2
+
+    report = crawl(nn.Sequential(Refuses()))
+    assert paths(report) == ["", "0.linear"]
+    assert ("opaque_module", "0", "module_metrics") in codes(report)
+    assert total(report, "macs") == ("complete", 9)
+    assert total(report, "module_flops") == ("partial", 18)
+    assert total(report, "operator_flops") == ("complete", 21)
+
+
 def test_a_none_child_is_skipped():
     module = nn.Sequential(nn.Linear(3, 3))
     module.register_module("downsample", None)

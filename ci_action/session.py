@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci_action.core.facts import Facts
-from ci_action.edges.child import ChildLimits, ChildMeasurer
+from ci_action.edges.child import ChildMeasurer
 from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runner
 from ci_action.edges.git import GitRepository
+from ci_action.edges.limits import ChildLimits
 from ci_action.edges.outputs import FolderSink, RunnerSink
 from ci_action.edges.progress import Progress
 from ci_action.errors import ConfigError
@@ -63,6 +64,7 @@ class Session:
                 timeout_seconds=plan.policy.timeout_seconds, memory_bytes=plan.policy.memory_limit_bytes
             ),
             on_result=Progress(plan, self.sink).note,
+            on_progress=self.sink.progress,
             on_output=lambda side, text: self.sink.replay(f"output of the measured code, {side}", text),
         )
 

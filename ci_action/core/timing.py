@@ -74,7 +74,8 @@ def _obstacle(planned: PlannedTarget, evidence: BenchmarkEvidence | None) -> _Ca
     if evidence is None:
         return _Call(Word.NOT_MEASURED, "the benchmark did not run")
     if failed := evidence["failure"]:
-        return _Call(Word.NOT_MEASURED, f"{failed['side']}: {failed['failure']['type']} in round {failed['round']}")
+        when = f" in round {failed['round']}" if failed["round"] else ""
+        return _Call(Word.NOT_MEASURED, f"{failed['side']}: {failed['failure']['type']}{when}")
     if planned.base is None:
         return _Call(Word.NEW)
     if evidence["output_check"]["verdict"] == "failed":

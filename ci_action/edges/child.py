@@ -6,10 +6,11 @@ import os
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ci_action.edges.limits import ChildLimits
+from ci_action.edges.lockstep import WorkerPlace, time_targets
 from ci_action.edges.side_run import SideRun
 from ci_action.edges.worker_environment import worker_environment
 from ci_action.errors import MeasurementError
@@ -17,18 +18,12 @@ from ci_action.errors import MeasurementError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ci_action.core.evidence import BenchmarkEvidence
+    from ci_action.core.lockstep import BenchmarkJob
     from ci_action.core.spec import TargetResult, WorkerSpec
 
 POLL_SECONDS = 0.02
 PACKAGES = ("torchscan", "ci_action")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildLimits:
-    """What a worker may use: seconds per target, and bytes of memory over its whole process tree."""
-
-    timeout_seconds: float = 600.0
-    memory_bytes: int | None = None
 
 
 class ChildMeasurer:
@@ -47,6 +42,7 @@ class ChildMeasurer:
         limits: ChildLimits | None = None,
         on_result: Callable[[TargetResult], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
     ) -> None:
         self._python = _interpreter(python)
         self._scratch = scratch
@@ -54,6 +50,7 @@ class ChildMeasurer:
         self._environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
         self._on_result = on_result
         self._on_output = on_output
+        self._on_progress = on_progress
 
     def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]:
         """Measure all sides at once, or each after the one before it has ended and been read.
@@ -64,6 +61,17 @@ class ChildMeasurer:
         measured = [results for group in groups for results in self._together(group)]
         _refuse_broken_interpreter([result for results in measured for result in results])
         return measured
+
+    def benchmark(self, jobs: Sequence[BenchmarkJob]) -> dict[str, BenchmarkEvidence]:
+        """Time each job's target in lockstep pairs. A target's failure is in its evidence."""
+        place = WorkerPlace(
+            python=self._python,
+            environment=self._environment,
+            scratch=self._scratch,
+            limits=self._limits,
+            on_output=self._on_output,
+        )
+        return time_targets(jobs, place, self._on_progress or _say_nothing)
 
     def _together(self, specs: Sequence[WorkerSpec]) -> list[list[TargetResult]]:
         sides = [self._side(spec) for spec in specs]
@@ -99,6 +107,10 @@ def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
     """Give sides that run at once their share of the processors, unless the owner fixed the threads."""
     share = max(1, (os.cpu_count() or 1) // max(1, len(specs)))
     return [spec if spec["threads"] is not None else {**spec, "threads": share} for spec in specs]
+
+
+def _say_nothing(_line: str) -> None:
+    """Progress that nobody asked for."""
 
 
 def _interpreter(python: str) -> str:

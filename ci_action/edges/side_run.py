@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 from pathlib import Path
 from time import monotonic
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
 from ci_action.core.strict_json import parse_json
+from ci_action.edges.death import cause, shown_bytes
 from ci_action.edges.watch import WatchedProcess, shown_output
 from ci_action.errors import EvidenceError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 PROBE_SECONDS = 20
 OLDEST_PYTHON = (3, 11)
-GIB = 1 << 30
 
 
 class SideRun:
@@ -110,8 +109,8 @@ class SideRun:
         assert self._process is not None  # noqa: S101 # asked by the caller
         used = self._process.look()
         if self._memory_bytes is not None and used > self._memory_bytes:
-            limit = f"memory-limit is {_gib(self._memory_bytes)}"
-            self._bury("MemoryLimit", f"stopped at {_gib(used)} of memory, the {limit}")
+            limit = f"memory-limit is {shown_bytes(self._memory_bytes)}"
+            self._bury("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the {limit}")
         elif monotonic() - self._since > self._timeout_seconds:
             self._bury("Timeout", f"no result within {self._timeout_seconds:g} s, the timeout-seconds of the config")
 
@@ -122,13 +121,13 @@ class SideRun:
             return
         code = self._process.returncode or 0
         if (self._out / f"{self._pending[0]['index']}.begun").exists():
-            self._bury("WorkerDied", _cause(code, self._process.peak_bytes))
+            self._bury("WorkerDied", cause(code, self._process.peak_bytes))
             return
         if (self._out / "ready").exists() and len(self._results) > self._results_at_start:
             self.stop()  # it died between two targets: the next one is not to blame
             self.start()
             return
-        reason = _unfit(self._python) or f"the worker did not start: {_last_line(self.output()) or _cause(code, 0)}"
+        reason = _unfit(self._python) or f"the worker did not start: {_last_line(self.output()) or cause(code, 0)}"
         self.stop()
         while self._pending:  # whatever stopped it would stop the next one too
             self._take(_failed(self._pending[0], self._spec, "environment", "WorkerDied", reason))
@@ -166,15 +165,6 @@ def _failed(target: TargetSpec, spec: WorkerSpec, stage: Stage, kind: str, messa
     }
 
 
-def _cause(code: int, peak_bytes: int) -> str:
-    after = f" after {_gib(peak_bytes)} of memory" if peak_bytes else ""
-    if code >= 0:
-        return f"the process ended with exit code {code} before it had a result"
-    number = -code
-    name = next((item.name for item in signal.Signals if item.value == number), f"signal {number}")
-    return f"killed by {name}{after}{', probably out of memory' if name == 'SIGKILL' else ''}"
-
-
 def _unfit(python: str) -> str | None:
     """Ask the interpreter itself why a worker could not start: too old, or not a Python at all."""
     question = [python, "-c", "import sys; print('%d %d %d' % sys.version_info[:3])"]
@@ -194,7 +184,3 @@ def _unfit(python: str) -> str | None:
 def _last_line(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1][:300] if lines else ""
-
-
-def _gib(amount: int) -> str:
-    return f"{amount / GIB:.1f} GiB" if amount >= GIB // 10 else f"{amount / (1 << 20):.0f} MiB"

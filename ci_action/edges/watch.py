@@ -23,7 +23,15 @@ SHOWN_BYTES = 64 << 10
 class WatchedProcess:
     """One child in a group of its own, its output in a capped file."""
 
-    def __init__(self, command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], output: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        output: Path,
+        pass_fds: Sequence[int] = (),
+    ) -> None:
         self._output = output
         self._looked = 0.0
         self._tree: dict[int, psutil.Process] = {}
@@ -37,6 +45,7 @@ class WatchedProcess:
                 stdout=sink,
                 stderr=subprocess.STDOUT,
                 start_new_session=os.name == "posix",
+                pass_fds=tuple(pass_fds),
             )
 
     @property

@@ -1,0 +1,286 @@
+"""Real workers in lockstep: both alive at once, block by block, and every way in which measured code can spoil it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import psutil
+import pytest
+
+from ci_action.core.config import Benchmark, OutputCheck
+from ci_action.core.evidence import BenchmarkEvidence
+from ci_action.core.lockstep import BLOCKS, BenchmarkJob
+from ci_action.core.rounds import log_ratios
+from ci_action.core.spec import WorkerSpec
+from ci_action.edges import lockstep
+from ci_action.edges.child import ChildMeasurer
+from ci_action.edges.limits import ChildLimits
+from ci_action.edges.lockstep_worker import LockstepWorker, WorkerFailed
+from ci_action.edges.watch import MEMORY_INTERVAL_SECONDS, OUTPUT_BYTES
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="a worker is spoken to over inherited descriptors")
+
+MODELS = dedent("""
+    import os, sys, time
+    import torch
+    from torch import nn
+
+    def linear():
+        return nn.Linear(8, 8), (torch.ones(2, 8),)
+
+    def logged():
+        def workload():
+            with open("BLOCKS", "a") as log:
+                log.write(f"{os.getpid()}\\n")
+            time.sleep(0.004)
+        return {"workload": workload, "work_units": 4, "work_unit": "images"}
+
+    def slower():
+        return {"workload": lambda: time.sleep(0.006), "work_units": 4, "work_unit": "images"}
+
+    def wider():
+        return nn.Linear(8, 9), (torch.ones(2, 8),)
+
+    def fails_in_its_third_process():
+        with open("processes.log", "a") as log:
+            log.write("x")
+        count = os.path.getsize("processes.log")
+        def workload():
+            if count >= 3:
+                raise RuntimeError("the third time is one too many")
+            time.sleep(0.002)
+        return {"workload": workload}
+
+    kept = []
+    def leaks():
+        return {"workload": lambda: kept.append(bytearray(20 << 20))}
+
+    def forks():
+        def workload():
+            if not kept and not os.fork():
+                time.sleep(60)
+            kept.append(1)
+        return {"workload": workload}
+
+    def prints():
+        line = "x" * 1_000_000
+        return {"workload": lambda: print(line)}
+
+    def sleeps():
+        return {"workload": lambda: time.sleep(60)}
+
+    def changes_threads():
+        counts = iter(range(1, 10_000))
+        return {"workload": lambda: torch.set_num_threads(1 + next(counts) % 2)}
+
+    def leaves(): return {"workload": lambda: os._exit(0)}
+    def exits(): return {"workload": lambda: sys.exit(0)}
+    def strange_units(): return {"workload": lambda: None, "work_units": -1}
+    def lies():
+        def workload():
+            for descriptor in range(3, 30):
+                try: os.write(descriptor, b'{"seconds": NaN}\\n')
+                except OSError: pass
+        return {"workload": workload}
+    def same_outputs(base, head): return bool((base == head).all())
+    def no_outputs(base, head): return base.nothing
+""")
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    for side in ("base", "head"):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "models.py").write_text(MODELS.replace("BLOCKS", str(tmp_path / "blocks.log")))
+    return tmp_path
+
+
+def spec(folders: Path, side: str, factory: str) -> WorkerSpec:
+    root = str(folders / side)
+    target = {"index": 0, "id": "net", "factory": f"models.py:{factory}", "analysis": "off", "device": "cpu"}
+    return {
+        "version": 1,
+        "side": side,  # type: ignore[typeddict-item]
+        "root": root,
+        "worktree": root,
+        "checkout": str(folders / "checkout"),
+        "import_paths": ["."],
+        "out": "",
+        "seed": 0,
+        "threads": None,
+        "targets": [target],  # type: ignore[list-item]
+    }
+
+
+def measurer(folders: Path, **limits: Any) -> ChildMeasurer:
+    scratch = folders / "scratch"
+    scratch.mkdir(exist_ok=True)
+    return ChildMeasurer(
+        python=sys.executable, scratch=scratch, environ=os.environ, limits=ChildLimits(timeout_seconds=60, **limits)
+    )
+
+
+def timed(folders: Path, base: str | None, head: str, *, controls: int = 0, **benchmark: Any) -> BenchmarkEvidence:
+    job = BenchmarkJob(
+        id="net",
+        base=None if base is None else spec(folders, "base", base),
+        head=spec(folders, "head", head),
+        benchmark=Benchmark(**{"pairs": 1, **benchmark}),
+        controls=controls,
+        budget_seconds=None,
+    )
+    return measurer(folders).benchmark([job])["net"]
+
+
+def test_a_pair_is_alive_at_once_and_takes_turns(folders: Path) -> None:
+    found = timed(folders, "logged", "logged", metrics=("latency", "process_peak_rss"))
+    assert (found["failure"], found["mode"]) == (None, "lockstep")
+    # the last two processes are the pair: seen from inside the workload, their blocks took turns as drawn
+    (item,) = found["rounds"]
+    pids = (folders / "blocks.log").read_text().split()
+    pair = list(dict.fromkeys(pids))[-2:]
+    turns = [pid for pid, _ in groupby(pid for pid in pids if pid in pair)]
+    drawn = [letter for letter, _ in groupby(item["order"])]
+    assert len(set(zip(turns[2 - len(drawn) :], drawn[2:], strict=True))) == 2
+    assert len(item["a_seconds"]) == BLOCKS
+    for side in ("base", "head"):
+        evidence = found[side]  # type: ignore[literal-required]
+        assert evidence["context"]["work_unit"] == "images"
+        assert len(evidence["rss_bytes"]) == 1
+
+
+def test_a_slower_head_shows_and_base_against_itself_does_not(folders: Path) -> None:
+    found = timed(folders, "logged", "slower", controls=1)
+    (change,) = log_ratios(found["rounds"], "pair")
+    (control,) = log_ratios(found["rounds"], "control")
+    # 6 ms of sleep against 4 ms: ln 1.5 = 0.41
+    assert change > 0.2
+    assert abs(control) < change
+
+
+def test_a_failure_in_a_late_round_is_named_with_its_round(folders: Path) -> None:
+    # given a head that fails in its third process: the probe is its first
+    found = timed(folders, "linear", "fails_in_its_third_process", pairs=3)
+    assert found["failure"] is not None
+    assert (found["failure"]["side"], found["failure"]["round"]) == ("head", 2)
+    assert found["failure"]["failure"]["message"] == "the third time is one too many"
+    assert found["failure"]["failure"]["stage"] == "benchmark"
+    assert len(found["rounds"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "check", "verdict", "message"),
+    [
+        ("linear", OutputCheck(rtol=1e-4, atol=1e-5), "passed", ""),
+        ("wider", OutputCheck(rtol=1e-4), "failed", "output: shape [2, 8] on base, [2, 9] on head"),
+        ("linear", OutputCheck(callable="models.py:same_outputs"), "passed", ""),
+        ("linear", OutputCheck(callable="models.py:no_outputs"), "failed", "the check raised AttributeError"),
+    ],
+)
+def test_outputs_are_held_against_each_other(
+    folders: Path, head: str, check: OutputCheck, verdict: str, message: str
+) -> None:
+    # given a head that would bring a check of its own
+    (folders / "head" / "models.py").write_text(MODELS.replace("base.nothing", "True"))
+    found = timed(folders, "linear", head, metrics=("peak_memory",), output_check=check)
+    assert found["output_check"]["verdict"] == verdict
+    assert found["output_check"]["message"].startswith(message)
+    assert found["head"] is not None
+    assert len({peak["peak_bytes"] for peak in found["head"]["memory"]}) == 1
+
+
+def test_models_that_do_not_fit_together_run_one_after_the_other(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lockstep, "available_bytes", lambda: 0)
+    found = timed(folders, "linear", "linear")
+    assert found["mode"] == "alternating"
+    assert found["rounds"][0]["order"] in ("A" * BLOCKS + "B" * BLOCKS, "B" * BLOCKS + "A" * BLOCKS)
+
+
+def test_a_target_that_is_new_runs_against_itself(folders: Path) -> None:
+    found = timed(folders, None, "linear")
+    assert found["base"] is None
+    assert found["head"] is not None
+    assert len(found["head"]["first_call_seconds"]) == 2 * len(found["rounds"])
+
+
+@pytest.fixture
+def started(folders: Path) -> Iterator[Any]:
+    workers: list[LockstepWorker] = []
+
+    def start(factory: str, *, timeout_seconds: float = 60, memory_bytes: int | None = None) -> LockstepWorker:
+        child = measurer(folders)
+        folder = folders / f"worker-{len(workers)}"
+        folder.mkdir()
+        workers.append(
+            LockstepWorker(
+                spec(folders, "head", factory),
+                folder=folder,
+                python=sys.executable,
+                environment=child._environment,
+                timeout_seconds=timeout_seconds,
+                memory_bytes=memory_bytes,
+            )
+        )
+        return workers[-1]
+
+    yield start
+    for worker in workers:
+        worker.stop()
+
+
+def run_blocks(worker: LockstepWorker, count: int) -> None:
+    worker.ready()
+    for _ in range(count):
+        worker.ask({"do": "block", "calls": 2})
+
+
+@pytest.mark.parametrize(
+    ("factory", "limits", "kind", "message"),
+    [
+        ("leaks", {"memory_bytes": 700 << 20}, "MemoryLimit", "the memory-limit is"),
+        ("sleeps", {"timeout_seconds": 4}, "Timeout", "no answer within 4 s"),
+        ("changes_threads", {}, "ThreadsChanged", "changed torch's threads from"),
+        ("leaves", {}, "WorkerDied", "exit code 0 before it had a result"),
+        ("exits", {}, "SystemExit", "exit(0)"),
+        ("strange_units", {}, "ValueError", "work_units"),
+        ("lies", {}, "MalformedResult", "not what was asked for"),
+    ],
+)
+def test_a_fault_has_its_name(started: Any, factory: str, limits: dict[str, Any], kind: str, message: str) -> None:
+    worker = started(factory, **limits)
+    with pytest.raises(WorkerFailed) as fault:
+        run_blocks(worker, 200)
+    assert fault.value.side == "head"
+    assert fault.value.failure["type"] == kind
+    assert message in fault.value.failure["message"]
+
+
+def test_children_that_measured_code_leaves_behind_are_ended(started: Any) -> None:
+    worker = started("forks")
+    worker.ready()
+    children = psutil.Process(worker._process._process.pid).children(recursive=True)
+    assert children
+    worker.ask({"do": "block", "calls": 1})
+    worker.stop()
+    gone, alive = psutil.wait_procs(children, timeout=5)
+    assert (len(gone), alive) == (len(children), [])
+
+
+def test_gigabytes_of_print_neither_fill_the_disk_nor_stop_the_clock(started: Any) -> None:
+    worker = started("prints")
+    worker.ready()
+    began = time.monotonic()
+    while time.monotonic() - began < 1.5:
+        assert worker.ask({"do": "block", "calls": 20})["seconds"] > 0
+    time.sleep(MEMORY_INTERVAL_SECONDS)
+    worker.ask({"do": "block", "calls": 1})
+    assert worker._output.stat().st_size <= OUTPUT_BYTES + (2 << 20)

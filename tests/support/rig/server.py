@@ -36,8 +36,9 @@ class FakeGitHub:
     def answer(self, request: Request) -> Response:
         """Answer one request, or let a planted fault answer it."""
         with self.lock:
-            fault = next((f for f in self.state.faults if f.matches(request.method, request.path)), NO_FAULT)
-            fault.times -= 1
+            fault = next((f for f in self.state.faults if f.hits(request.method, request.path)), NO_FAULT)
+            if fault.is_carried_out:
+                self._routed(request)
             response = _failed(fault) or self._routed(request)
             self.state.journal.append(
                 Exchange(request.method, request.path, dict(request.headers), request.json, response.status)

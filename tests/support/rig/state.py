@@ -28,11 +28,14 @@ class Exchange:
 
 @dataclass(slots=True, kw_only=True)
 class Fault:
-    """What goes wrong with the next ``times`` requests that match: late, cut off, or answered with ``status``."""
+    """What goes wrong with ``times`` requests that match, after ``skip`` of them: late, cut off, or another answer."""
 
     method: str = ""
     path: str = ""
+    skip: int = 0
     times: int = 1
+    is_carried_out: bool = False
+    """Whether the request takes effect all the same, and only its answer is lost."""
     delay_seconds: float = 0.0
     drops_connection: bool = False
     status: int | None = None
@@ -40,9 +43,15 @@ class Fault:
     headers: dict[str, str] = field(default_factory=dict)
     raw_body: bytes | None = None
 
-    def matches(self, method: str, path: str) -> bool:
-        """Whether this request is to be hit."""
-        return self.times > 0 and self.method in {"", method} and re.search(self.path, path) is not None
+    def hits(self, method: str, path: str) -> bool:
+        """Whether this request is to be hit; counts those that are let through."""
+        if self.times == 0 or self.method not in {"", method} or re.search(self.path, path) is None:
+            return False
+        if self.skip:
+            self.skip -= 1
+            return False
+        self.times -= 1
+        return True
 
 
 @dataclass(slots=True, kw_only=True)

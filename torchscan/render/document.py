@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
 from torchscan.compare.reports import compare_reports
+from torchscan.render.benchmark_view import benchmark_page, comparison_page
 from torchscan.render.costs import VIEWS
 from torchscan.render.page import evidence_island, html_page
 from torchscan.render.page_view import Page, build_page
 from torchscan.render.svg import svg_page
 from torchscan.report.analysis import AnalysisReport
 from torchscan.report.benchmark import BenchmarkComparison, BenchmarkReport
-from torchscan.report.schema import check_analysis
+from torchscan.report.schema import check_analysis, check_benchmark, check_benchmark_comparison
 
 Format = Literal["html", "svg"]
 View = Literal["module_flops", "macs", "dmas", "parameters", "parameter_bytes", "operator_flops", "operator_macs"]
 FORMATS = {"html": 1200, "svg": 1152}
 """Formats, and how many units wide their maps are drawn."""
 METRICS = (*VIEWS, "operator_macs")
+_BENCHMARKS: dict[str, tuple[Callable[[Any], None], Callable[[Any, str], Any]]] = {
+    "benchmark": (check_benchmark, benchmark_page),
+    "benchmark_comparison": (check_benchmark_comparison, comparison_page),
+}
 
 
 def render_report(
@@ -62,12 +67,36 @@ def _collection_paused() -> Iterator[None]:
 
 def _document(report: Any, before: AnalysisReport | None, format: str, title: str, metric: str) -> str:  # noqa: A002
     report_json = _as_json(report, "report")
+    kind = report.get("report_type", "analysis")
+    if kind in _BENCHMARKS:
+        return _benchmark(report, kind, before, format, title, report_json)
+    if kind != "analysis":
+        raise ValueError(
+            f"report: report_type must be one of {', '.join(map(repr, _BENCHMARKS))} or absent, got {kind!r}"
+        )
     check_analysis(report)
     page = _page(report, before, title, metric, FORMATS[format])
     if format == "svg":
         return svg_page(page)
     island = "" if page.has_static_evidence else evidence_island([row.evidence for row in page.rows])
     return html_page("report.html.j2", page, report_json=report_json, island=island)
+
+
+def _benchmark(
+    report: Any,
+    kind: str,
+    before: AnalysisReport | None,
+    format: str,  # noqa: A002
+    title: str,
+    report_json: str,
+) -> str:
+    if format != "html":
+        raise ValueError(f"a {kind.replace('_', ' ')} renders as 'html' only, got format {format!r}")
+    if before is not None:
+        raise ValueError("`before` belongs to analyses; compare two benchmarks with compare_benchmarks first")
+    check, view = _BENCHMARKS[kind]
+    check(report)
+    return html_page("benchmark.html.j2", view(report, title), report_json=report_json)
 
 
 def _page(report: AnalysisReport, before: AnalysisReport | None, title: str, metric: str, width: int) -> Page:

@@ -24,6 +24,12 @@ METRICS = {
     "effective_stride": "Effective stride",
     "effective_padding": "Effective padding",
     "calls": "Calls",
+    "first_call_latency": "First call",
+    "latency": "Block median",
+    "latency_iqr": "Block IQR",
+    "throughput": "Throughput",
+    "peak_memory": "Peak memory",
+    "process_peak_rss": "Process peak RSS",
 }
 
 FIELDS = {
@@ -37,6 +43,21 @@ FIELDS = {
     "devices": "Devices",
     "dtypes": "Dtypes",
     "inputs": "Inputs",
+    "platform": "Platform",
+    "machine": "Machine",
+    "processor": "Processor",
+    "device": "Device",
+    "device_name": "Device name",
+    "num_threads": "Threads",
+    "num_interop_threads": "Interop threads",
+    "cuda_version": "CUDA",
+    "inputs_source": "Inputs",
+    "work_units": "Work units per call",
+    "work_unit": "Work unit",
+    "warmup": "Warm-up calls",
+    "min_run_time": "Minimum run time, s",
+    "min_repeats": "Minimum repeats",
+    "profile_status": "Profiler",
 }
 
 # Control, bidirectional, line-separator and lone surrogate characters. Tab and line feed stay: they are white space.

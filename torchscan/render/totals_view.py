@@ -41,6 +41,7 @@ class Total:
     percent: str = ""
     direction: str = ""
     is_equal: bool = True
+    arrow: str = ""
     why: str = ""  # why no change is computed
 
     @property
@@ -52,17 +53,23 @@ def totals_view(report: AnalysisReport, before: AnalysisReport | None, withheld:
     """Write every total in report order. Execution totals show no change where the two sides ran differently."""
     new, old = report["totals"], {} if before is None else before["totals"]
     names = [name for name in dict.fromkeys([*TOTALS, *old, *new]) if name in old or name in new]
-    totals = []
-    for name in names:
-        plain = _plain(name, new.get(name), old.get(name))
-        is_withheld = bool(withheld) and name not in STORAGE_TOTALS
-        totals.append(
-            plain if before is None else _compared(plain, old.get(name), new.get(name), is_withheld=is_withheld)
+    reason = "change withheld: the two sides ran differently" if withheld else ""
+    if before is None:
+        return [plain_total(name, new[name]) for name in names]
+    return [
+        compared_total(
+            name,
+            old.get(name),
+            new.get(name),
+            withheld="" if name in STORAGE_TOTALS else reason,
+            is_cost=name not in _NEITHER_BETTER_NOR_WORSE,
         )
-    return totals
+        for name in names
+    ]
 
 
-def _plain(name: str, result: MetricResult | None, other: MetricResult | None) -> Total:
+def plain_total(name: str, result: MetricResult | None, other: MetricResult | None = None) -> Total:
+    """Write one side of a total. ``other`` lends scope and method where this side has none."""
     known = result or other
     return Total(
         name=name,
@@ -75,24 +82,34 @@ def _plain(name: str, result: MetricResult | None, other: MetricResult | None) -
     )
 
 
-def _compared(plain: Total, before: MetricResult | None, after: MetricResult | None, *, is_withheld: bool) -> Total:
+def compared_total(
+    name: str,
+    before: MetricResult | None,
+    after: MetricResult | None,
+    *,
+    withheld: str = "",
+    is_cost: bool = True,
+    is_better_when_larger: bool = False,
+) -> Total:
+    """Write both sides of a total. ``withheld`` is the reason for which no change may be shown."""
+    plain = plain_total(name, after, before)
     texts = metric_pair(before, after)
     if before == after:
         return replace(plain, before=texts[0], text=texts[1])
     both = replace(
         plain, before=texts[0], text=texts[1], exact=f"{_exact(before)} {ARROW} {_exact(after)}", is_equal=False
     )
-    if is_withheld:
-        return replace(both, why="change withheld: the two sides ran differently")
+    if withheld:
+        return replace(both, why=withheld)
     if before is None or after is None or before["value"] is None or after["value"] is None:
         return replace(both, why=f"no change computed: {state_label(before)} {ARROW} {state_label(after)}")
     old, new = before["value"], after["value"]
-    is_cost = plain.name not in _NEITHER_BETTER_NOR_WORSE
     return replace(
         both,
         change=delta(old, new, after["unit"]),
         percent=percent(old, new),
-        direction=("worse" if new > old else "better") if is_cost else "",
+        direction=("worse" if (new > old) is not is_better_when_larger else "better") if is_cost else "",
+        arrow="▲" if new > old else "▼",
     )
 
 

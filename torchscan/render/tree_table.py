@@ -58,7 +58,8 @@ def format_summary(
         lines.append(write(f"{ELLIPSIS} {hidden} rows hidden: max_depth, most_rows, report['layers']"))
     rule = ("-" if ascii_only else "─") * total_width
     legend = write(f"{AT_LEAST} lower bound   {NONE} unavailable   0 is a measured zero   {_counted(layout, shown)}")
-    body = [rule, lines[0], rule, *lines[1:], rule, *footer(report, total_width, write), rule, *wrap(legend, total_width)]
+    totals = footer(report, total_width, write)
+    body = [rule, lines[0], rule, *lines[1:], rule, *totals, rule, *wrap(legend, total_width)]
     return _coloured(body, ascii_only=ascii_only) if color else "\n".join(body)
 
 

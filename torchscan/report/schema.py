@@ -37,6 +37,51 @@ def check_analysis(report: Mapping[str, Any]) -> None:
     check_metric(report["operator_flops"]["total"], "operator_flops.total")
 
 
+def check_benchmark(report: Mapping[str, Any]) -> None:
+    """Check that a benchmark report is whole: version, required keys, states of every total, finite positive times.
+
+    Raises:
+        ValueError: it is not; the message names the place.
+    """
+    check_version(report, "report")
+    _require(report, ("context", "inputs", "totals", "measurement", "diagnostics"), "report")
+    _require(report["context"], ("device",), "context")
+    check_metrics(report["totals"], "totals")
+    measurement = report["measurement"]
+    _require(measurement, ("number_per_run", "raw_times_seconds", "measured_calls"), "measurement")
+    for index, seconds in enumerate(_list(measurement["raw_times_seconds"], "measurement: raw_times_seconds")):
+        if not _is_number(seconds) or seconds < 0:
+            raise _malformed(f"measurement: raw_times_seconds[{index}]", "finite seconds of at least 0", seconds)
+    if type(measurement["number_per_run"]) is not int or measurement["number_per_run"] < 0:
+        raise _malformed("measurement: number_per_run", "an integer of at least 0", measurement["number_per_run"])
+    if "memory" in report:
+        _require(report["memory"], ("metric", "baseline_bytes", "peak_bytes", "delta_bytes"), "memory")
+    if "profile" in report:
+        _require(report["profile"], ("rows", "total_operators"), "profile")
+
+
+def check_benchmark_comparison(comparison: Mapping[str, Any]) -> None:
+    """Check that a comparison and both of its sides are whole.
+
+    Raises:
+        ValueError: it is not; the message names the place.
+    """
+    check_version(comparison, "comparison")
+    _require(comparison, ("before", "after", "totals", "output_check", "latency_change"), "comparison")
+    for side in ("before", "after"):
+        try:
+            check_benchmark(comparison[side])
+        except ValueError as error:
+            raise ValueError(f"{side}: {error}") from error
+    if comparison["output_check"] not in ("passed", "failed"):
+        raise _malformed("comparison: output_check", "'passed' or 'failed'", comparison["output_check"])
+    for name, delta in comparison["totals"].items():
+        _require(delta, ("status", "delta", "before", "after"), f"totals: {name}")
+        for side in ("before", "after"):
+            if delta[side] is not None:
+                check_metric(delta[side], f"totals: {name}: {side}")
+
+
 def check_version(report: Mapping[str, Any], where: str) -> None:
     """Check the schema version.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ci_action.ports import GitHub, Sink
     from ci_action.render.rendered import Rendered
 
+SHORT_BYTES = 16_000
 QUIET_WORDS = frozenset({Word.UNCHANGED, Word.WITHIN_NOISE})
 PERMISSION = (
     "the token may not write comments here: grant the job `pull-requests: write`. Pull requests from forks and of "
@@ -96,5 +97,16 @@ def wants_comment(verdict: Verdict, mode: CommentMode) -> bool:
 def _comment(rendered: Rendered, verdict: Verdict, plan: Plan, github: GitHub | None, mode: CommentMode) -> Posted:
     if github is None or plan.pull_request is None or mode == "never":
         return Posted(url=None)
-    only_update = not wants_comment(verdict, mode)
-    return post(github, plan.pull_request.number, rendered.comment, only_update=only_update)
+    number, only_update = plan.pull_request.number, not wants_comment(verdict, mode)
+    try:
+        return post(github, number, rendered.comment, only_update=only_update)
+    except RefusedError as refusal:
+        if refusal.status != 422:
+            raise
+        return post(github, number, shortened(rendered.comment), only_update=only_update)
+
+
+def shortened(comment: str) -> str:
+    """Everything before the first folded part: GitHub's real limit is not documented, so it may surprise [B2]."""
+    visible = comment.partition("\n<details")[0].encode()[:SHORT_BYTES].decode("utf-8", errors="ignore")
+    return f"{visible.rstrip()}\n\nThe rest did not fit: see the job summary.\n"

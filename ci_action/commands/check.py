@@ -63,7 +63,7 @@ def described(config: Config) -> list[str]:
 
 def _load(config: Config, sha: str, git: GitRepository, session: Session, python: str) -> int:
     """Build each target without analysing it."""
-    unanalysed = tuple(replace(target, analysis="off") for target in config.targets)
+    unanalysed = tuple(replace(target, analysis="off", benchmark=None) for target in config.targets)
     plan = make_plan(
         Commits(base_sha=None, head_sha=sha, measured_sha=sha, base_reason="no base is needed to load factories"),
         base_config=None,

@@ -21,7 +21,7 @@ def demo(out: Path | None, python: str | None) -> int:
         repository = Path(folder) / "repository"
         build_repository(repository)
         with open_session(directory=repository, out=out, use_inputs=False) as session:
-            code = run_local(session, base="main", head="wider-cnn", python=python or default_python())
+            code = run_local(session, "main", "wider-cnn", python or default_python())
             click.echo(f"\nThe example's gate ended with exit code {code}, as it would for this pull request.")
             click.echo(f"Report: {(session.sink.folder / 'index.html').resolve()}")
     return 0

@@ -46,9 +46,12 @@ def run(
     with open_session(directory=directory, out=out, quiet=quiet or as_json) as session:
         if session.runner.event_path and head is None:
             return run_event(session, base=base, python=python, as_json=as_json, quiet=quiet)
-        return run_local(
-            session, base=base, head=head or "HEAD", python=python or default_python(), as_json=as_json, quiet=quiet
-        )
+        base, head = base or likely_base(session.git()), head or "HEAD"
+        again = shlex.join(["torchscan-ci", "run", "--base", base, "--head", head])
+        code = run_local(session, base, head, python or default_python(), again, as_json=as_json, quiet=quiet)
+        if not (as_json or quiet):
+            click.echo(f"Report: {(session.sink.folder / 'index.html').resolve()}")
+        return code
 
 
 def run_event(session: Session, *, base: str | None, python: str | None, as_json: bool, quiet: bool) -> int:
@@ -66,17 +69,25 @@ def run_event(session: Session, *, base: str | None, python: str | None, as_json
         pull_request=event.pull_request,
         problem=problem,
     )
-    return _finish(session, git, prepared, python or session.inputs.python, as_json=as_json, quiet=quiet)
+    again = reproduction(commits, prepared.plan.working_directory)
+    return _finish(session, git, prepared, python or session.inputs.python, again, as_json=as_json, quiet=quiet)
 
 
 def run_local(
-    session: Session, *, base: str | None, head: str, python: str, as_json: bool = False, quiet: bool = False
+    session: Session,
+    base: str,
+    head: str,
+    python: str,
+    again: str | None = None,
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
 ) -> int:
-    """Run for two revisions of a repository on this machine. Nothing is published."""
+    """Run for two revisions of a repository on this machine. ``again`` is the command that repeats it."""
     git = session.git()
-    commits = choose_local(base or likely_base(git), head, git)
+    commits = choose_local(base, head, git)
     prepared = prepare(commits, git, working_directory=session.working_directory(git))
-    return _finish(session, git, prepared, python, as_json=as_json, quiet=quiet)
+    return _finish(session, git, prepared, python, again, as_json=as_json, quiet=quiet)
 
 
 def choose_or_explain(event: Event, git: GitRepository, base: str | None) -> tuple[Commits, str]:
@@ -99,11 +110,18 @@ def likely_base(git: GitRepository) -> str:
 
 
 def _finish(
-    session: Session, git: GitRepository, prepared: Prepared, python: str, *, as_json: bool, quiet: bool
+    session: Session,
+    git: GitRepository,
+    prepared: Prepared,
+    python: str,
+    again: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     plan = prepared.plan
     evidence = measure(plan, git, session.measurer(plan, python=python), checkout=git.top)
-    facts = session.facts(reproduction=reproduction(plan.commits, plan.working_directory))
+    facts = session.facts(reproduction=again)
     github = session.github()
     verdict, rendered = rendered_verdict(prepared, evidence, facts, acceptance(prepared, evidence, session, github))
     write_pages(rendered, session)
@@ -113,8 +131,10 @@ def _finish(
 
 
 def reproduction(commits: Commits, directory: str) -> str | None:
-    """The command that measures the same two commits on somebody's own machine."""
+    """The commands that fetch and measure the same two commits on somebody's own machine."""
     if commits.base_sha is None:
         return None
+    sides = commits.base_sha, commits.measured_sha
     place = [] if directory == "." else ["--directory", directory]
-    return shlex.join(["torchscan-ci", "run", "--base", commits.base_sha, "--head", commits.measured_sha, *place])
+    run_again = shlex.join(["torchscan-ci", "run", "--base", sides[0], "--head", sides[1], *place])
+    return f"git fetch origin {sides[0]} {sides[1]} && {run_again}"

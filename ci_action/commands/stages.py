@@ -18,7 +18,14 @@ from ci_action.commands import report
 from ci_action.commands.run import choose_or_explain, reproduction
 from ci_action.core.strict_json import parse_json
 from ci_action.edges.environ import read_event
-from ci_action.edges.evidence_folder import read_commits, read_results, write_commits, write_results
+from ci_action.edges.evidence_folder import (
+    read_benchmarks,
+    read_commits,
+    read_results,
+    write_benchmarks,
+    write_commits,
+    write_results,
+)
 from ci_action.errors import EvidenceError
 from ci_action.session import open_session
 
@@ -69,6 +76,7 @@ def measure(out: Path, python: str | None) -> int:
         evidence = app.measure(prepared.plan, git, measurer, checkout=git.top)
         write_results(session.sink, "base", evidence.base)
         write_results(session.sink, "head", evidence.head)
+        write_benchmarks(session.sink, evidence.benchmarks)
     return 0
 
 
@@ -136,7 +144,10 @@ def _rendered(
     session: Session, artifact_url: str = "", github: GitHub | None = None
 ) -> tuple[Prepared, Verdict, Rendered]:
     prepared, _ = _again(session)
-    evidence = Evidence(base=read_results(session.sink.folder, "base"), head=read_results(session.sink.folder, "head"))
+    folder = session.sink.folder
+    evidence = Evidence(
+        base=read_results(folder, "base"), head=read_results(folder, "head"), benchmarks=read_benchmarks(folder)
+    )
     facts = session.facts(
         artifact_url=artifact_url or None,
         reproduction=reproduction(prepared.plan.commits, prepared.plan.working_directory),

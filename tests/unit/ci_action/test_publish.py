@@ -114,3 +114,10 @@ def test_modes(mode: CommentMode, calm: bool, changed: bool, failed: bool) -> No
     assert wants_comment(verdict(), mode) is calm
     assert wants_comment(verdict(word=Word.CHANGED), mode) is changed
     assert wants_comment(verdict(Gate.FAIL, Word.REGRESSED, 1), mode) is failed
+
+
+def test_a_body_that_is_too_long_after_all_is_shortened_once() -> None:
+    sink, github = FakeSink(), refuse(RefusedError("POST x was answered with 422 (Validation Failed)", status=422))
+    long = replace(RENDERED, comment=f"{MARKER}\n### verdict\n\ngate\n\n<details>\n{'x' * 1000}\n</details>\n")
+    deliver_words(long, verdict(), PLAN, sink, github, mode="always", require_comment=True)
+    assert github.stored[0].body == f"{MARKER}\n### verdict\n\ngate\n\nThe rest did not fit: see the job summary.\n"

@@ -14,6 +14,7 @@ from support.rig.repository import Consumer, consumer
 from support.rig.runner import ACTION
 from support.rig.scene import Scene
 from support.rig.server import FakeGitHub
+from support.rig.state import labeled
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("events")]
 
@@ -85,6 +86,25 @@ def test_a_pull_request_cannot_raise_its_own_limit(github: FakeGitHub, make_scen
     assert run.exit_code == 1
     (comment,) = github.state.comments_of(7)
     assert "after the merge" in comment["body"]
+
+
+@pytest.mark.parametrize(("permission", "exit_code"), [("write", 0), ("read", 1)])
+def test_a_label_accepts_an_exceeded_limit_only_from_a_writer(
+    github: FakeGitHub, make_scene: SceneMaker, tmp_path: Path, permission: str, exit_code: int
+) -> None:
+    # given the run was started by the label itself
+    label = "torchscan: accepted"
+    config = widget.CONFIG.replace("schema-version = 1\n", f'schema-version = 1\naccept-label = "{label}"\n')
+    scene = scene_of(make_scene, tmp_path, head=widget.model(48), config=config)
+    scene.pull_request().timeline.append(labeled(label, "octocat"))
+    github.state.permissions["octocat"] = permission
+    event = events.pull_request(scene.consumer) | {"action": "labeled", "label": {"name": label}}
+    # when
+    run = scene.run(event=event)
+    # then
+    assert run.exit_code == exit_code, run.log
+    (comment,) = github.state.comments_of(7)
+    assert ("octocat" in comment["body"]) == (exit_code == 0)
 
 
 def test_a_model_that_raises_on_head_is_named_and_the_job_fails(

@@ -30,11 +30,16 @@ class Scene:
         """Let GitHub know the pull request's head, and run the workflow on an event (the pull request's by default)."""
         consumer = self.consumer
         self.github.state.remote = consumer.remote
-        self.github.state.pull_requests[consumer.number] = PullRequestState(
-            number=consumer.number, head_sha=consumer.head_sha, base_sha=consumer.base_sha
-        )
+        self.pull_request()
         runner = dataclasses.replace(self.runner, run_id=run_id)
         return runner.run(consumer, event_name, event or events.pull_request(consumer))
+
+    def pull_request(self) -> PullRequestState:
+        """Give the pull request as GitHub holds it, at the heads that are pushed now."""
+        consumer = self.consumer
+        held = self.github.state.pull_requests.setdefault(consumer.number, PullRequestState(number=consumer.number))
+        held.head_sha, held.base_sha = consumer.head_sha, consumer.base_sha
+        return held
 
     def artifact(self, run_id: int = 4242) -> dict[str, bytes]:
         """Give the files of the one artifact that a run uploaded."""

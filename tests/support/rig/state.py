@@ -59,8 +59,8 @@ class PullRequestState:
     """A pull request as GitHub knows it now, which may differ from what an event said."""
 
     number: int
-    head_sha: str
-    base_sha: str
+    head_sha: str = "a" * 40
+    base_sha: str = "b" * 40
     head_ref: str = "feature"
     base_ref: str = "main"
     head_repository: str = "acme/widget"
@@ -118,6 +118,12 @@ class GitHubState:
             html_url=f"https://github.com/{self.repository}/pull/{number}#issuecomment-{identifier}",
         )
         return self.comments[identifier]
+
+
+def labeled(name: str, login: str, *, at: str = LATER) -> dict[str, Any]:
+    """Give the timeline's entry of a label that was set."""
+    event = minimal("labeled-issue-event", event="labeled", actor=user(login, 583231), created_at=at)
+    return event | {"label": {"name": name, "color": "ff0000"}}
 
 
 def user(login: str, user_id: int) -> dict[str, Any]:

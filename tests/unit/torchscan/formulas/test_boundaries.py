@@ -74,6 +74,13 @@ def test_integer_arithmetic_counts_nothing_and_is_still_moved():
     assert work(nn.AvgPool2d(2), source) == (0, 0, 20)
 
 
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors:UserWarning")
+def test_an_empty_dot_product_leaves_the_bias():
+    assert work(nn.Linear(0, 2), torch.ones(3, 0)) == (6, 0, 0 + 2 + 6)
+    assert work(nn.Linear(0, 2, bias=False), torch.ones(3, 0)) == (0, 0, 6)
+    assert work(nn.Linear(4, 2), torch.ones(0, 4)) == (0, 0, 10)
+
+
 def test_identity_and_evaluation_dropout_pass_anything():
     for value in ("text", None, torch.eye(2).to_sparse()):
         assert work(nn.Identity(), value) == (0, 0, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,6 +12,8 @@ from support.estimates import called
 from torch import nn
 
 from torchscan.formulas.dependencies import token_dependencies
+from torchscan.formulas.handler import ModuleCall
+from torchscan.formulas.table import handler_for
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor:UserWarning")
 
@@ -199,3 +203,84 @@ def test_float_causal_masks_and_hints_count_as_causal():
 
 def test_other_modules_have_none():
     assert token_dependencies(called(nn.Linear(2, 2), torch.ones(2))) is None
+
+
+def _square(length):
+    return _causal(length, length)
+
+
+PLACES = {
+    nn.MultiheadAttention: (
+        ("query", "key", "value", "key_padding_mask", "need_weights", "attn_mask", "average_attn_weights", "is_causal"),
+        {"key_padding_mask": torch.zeros(1, 3, dtype=torch.bool), "attn_mask": _square(3), "need_weights": False},
+        (4, 2),
+    ),
+    nn.TransformerEncoderLayer: (
+        ("src", "src_mask", "src_key_padding_mask", "is_causal"),
+        {"src_mask": _square(3), "src_key_padding_mask": torch.zeros(1, 3, dtype=torch.bool), "is_causal": True},
+        (4, 2, 8),
+    ),
+    nn.TransformerDecoderLayer: (
+        (
+            "tgt", "memory", "tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask",
+            "tgt_is_causal", "memory_is_causal",
+        ),
+        {"tgt_mask": _square(3), "memory_mask": _square(3), "tgt_is_causal": True, "memory_is_causal": True},
+        (4, 2, 8),
+    ),
+    nn.Transformer: (
+        (
+            "src", "tgt", "src_mask", "tgt_mask", "memory_mask", "src_key_padding_mask", "tgt_key_padding_mask",
+            "memory_key_padding_mask", "src_is_causal", "tgt_is_causal", "memory_is_causal",
+        ),
+        {"src_mask": _square(3), "tgt_mask": _square(3), "memory_mask": _square(3), "src_is_causal": True},
+        (4, 2, 1, 1, 8),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PLACES, ids=lambda kind: kind.__name__)
+def test_masks_and_hints_are_found_by_position_as_by_name(kind):
+    names, masks, options = PLACES[kind]
+    module, source = kind(*options, batch_first=True).eval(), torch.ones(1, 3, 4)
+    sequences = [name for name in names if name in {"query", "key", "value", "src", "tgt", "memory"}]
+    by_name = called(module, *[source] * len(sequences), **masks)
+    placed = [masks.get(name, _default(kind, name)) for name in names[len(sequences) :]]
+    by_position = called(module, *[source] * len(sequences), *placed)
+    assert token_dependencies(by_position) == token_dependencies(by_name)
+    assert token_dependencies(by_name)["sources"][0]["relation"] == {"kind": "prefix"}
+    estimate = handler_for(kind, {}).handler.estimate
+    assert estimate(by_position) == estimate(by_name)
+
+
+def _default(kind, name):
+    return inspect.signature(kind.forward).parameters[name].default
+
+
+@pytest.mark.parametrize("kind", PLACES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("hides", ["padding", "hint"])
+def test_each_mask_and_each_hint_is_looked_at(kind, hides):
+    # One argument at a time turns irregular: hidden padding, or a hint of a causal mask that is open.
+    names, _, options = PLACES[kind]
+    module, source = kind(*options, batch_first=True).eval(), torch.ones(1, 3, 4)
+    sequences = [source for name in names if name in {"query", "key", "value", "src", "tgt", "memory"}]
+    ending = "key_padding_mask" if hides == "padding" else "is_causal"
+    for name in (name for name in names if name.endswith(ending)):
+        given = {name: torch.tensor([[False, False, True]]) if hides == "padding" else True}
+        if hides == "hint":
+            mask = {"is_causal": "src_mask" if "src_mask" in names else "attn_mask"}.get(name)
+            given[mask or name.replace("_is_causal", "_mask")] = torch.zeros(3, 3, dtype=torch.bool)
+        call = ModuleCall(module, tuple(sequences), given, source)
+        assert token_dependencies(call)["status"] == "unavailable", name
+        placed = [given.get(each, _default(kind, each)) for each in names[len(sequences) :]]
+        assert token_dependencies(ModuleCall(module, (*sequences, *placed), {}, source))["status"] == "unavailable"
+
+
+def test_stacks_find_their_masks_by_position():
+    source = torch.ones(1, 3, 4)
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1).eval()
+    described = token_dependencies(called(encoder, source, _square(3)))
+    assert described["sources"][0]["relation"] == {"kind": "prefix"}
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8, batch_first=True), 1).eval()
+    described = token_dependencies(called(decoder, source, source.clone(), _square(3), _square(3)))
+    assert [each["relation"] for each in described["sources"]] == [{"kind": "prefix"}, {"kind": "prefix"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable
@@ -128,6 +129,24 @@ def test_a_typo_in_the_config_is_one_sentence_with_file_and_line(
     line = widget.CONFIG.splitlines().index('max-increase = "5%"') + 1
     assert error.message.startswith(f"torchscan.toml:{line}: ")
     assert "did you mean 'max-increase'?" in error.message
+
+
+def test_enterprise_server_gets_its_comment_under_its_own_api_path(
+    ghes: FakeGitHub, make_scene: SceneMaker, tmp_path: Path
+) -> None:
+    # given a server of its own, where artifacts cannot be uploaded
+    workflow = widget.WORKFLOW.rstrip("\n") + "\n        with:\n          upload: false\n"
+    shared = scene_of(make_scene, tmp_path, workflow=workflow)
+    api_url = ghes.public_url + ghes.prefix
+    runner = dataclasses.replace(shared.runner, api_url=api_url, extra={"GITHUB_SERVER_URL": "https://ghe.example"})
+    # when
+    run = Scene(ghes, shared.consumer, runner).run()
+    # then
+    assert run.exit_code == 0, run.log
+    (comment,) = ghes.state.comments_of(7)
+    assert "https://ghe.example/acme/widget/" in comment["body"]
+    assert "//github.com" not in comment["body"]
+    assert ghes.state.artifacts == {}
 
 
 def test_the_workflow_of_the_readme_runs_as_it_is(github: FakeGitHub, make_scene: SceneMaker, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from torchscan.crawl.failure import teach
 from torchscan.crawl.hooks import observed
 from torchscan.crawl.inputs import Inputs, Shape, prepare_inputs
 from torchscan.crawl.options import check_options
-from torchscan.crawl.record import Site
 from torchscan.crawl.recorder import Recorder
 from torchscan.crawl.strict import require_complete
 from torchscan.crawl.tree import walk
@@ -85,15 +84,13 @@ def _observe(
     nodes = walk(module)
     recorder = Recorder(counter, Estimator(custom_modules) if counter is not None else None)
     observation = Observation(nodes, recorder, counter, inputs, bool(module.training))
-    root = Site(nodes[0])
     kwargs = dict(inputs.kwargs)
-    with undisturbed(nodes), observed(nodes, recorder):
-        try:
-            with counter if counter is not None else nullcontext():
-                recorder.begin(root, inputs.args, kwargs)
-                output = module(*inputs.args, **kwargs)
-                recorder.end(root, module, inputs.args, output)
-        except BaseException as error:
-            teach(error, observation)
-            raise
+    try:
+        with undisturbed(nodes), observed(nodes, recorder) as root, counter or nullcontext():
+            root.before(module, inputs.args, kwargs)
+            output = module(*inputs.args, **kwargs)
+            root.after(module, inputs.args, output)
+    except BaseException as error:
+        teach(error, observation)
+        raise
     return observation

@@ -10,7 +10,6 @@ ROWS_ATTRIBUTE = "torchscan_rows"
 def teach(error: BaseException, observation: Observation) -> None:
     """Put the layer records so far on an exception: as an attribute for programs, as a note for people."""
     calls = observation.recorder.calls
-    rows = layers_so_far(observation)
     innermost = next((call for call in reversed(calls) if not call.is_done), None)
     if innermost is None:
         return
@@ -18,10 +17,10 @@ def teach(error: BaseException, observation: Observation) -> None:
     where = f"{node.path!r} ({type(node.module).__name__}, call {innermost.index})" if node.path else "the model itself"
     done = sum(call.is_done for call in calls)
     try:
-        setattr(error, ROWS_ATTRIBUTE, rows)
+        setattr(error, ROWS_ATTRIBUTE, layers_so_far(observation))
         error.add_note(
             f"torchscan: the forward failed in {where}, after {done} completed module calls; "
             f"their records are in this exception's `{ROWS_ATTRIBUTE}`"
         )
-    except (AttributeError, TypeError):
-        pass  # an exception type that takes no attributes keeps its own message
+    except Exception:  # noqa: BLE001, S110 # it may take no attributes; nothing of ours may replace it
+        pass

@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import nn
 
-from torchscan.crawl.record import Site
 from torchscan.crawl.recorder import Recorder
+from torchscan.crawl.site import Site
 from torchscan.crawl.tree import Node
 
 _TABLES = (
@@ -20,70 +20,44 @@ _TABLES = (
 )
 
 
-class _Probe:
-    """The two hooks of one module. A deep copy of the module, made by its own forward, shares them."""
-
-    __slots__ = ("_recorder", "_site")
-
-    def __init__(self, recorder: Recorder, site: Site) -> None:
-        self._recorder: Recorder | None = recorder
-        self._site: Site | None = site
-
-    def __deepcopy__(self, memo: Any) -> _Probe:
-        return self
-
-    def before(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if self._recorder is not None and self._site is not None:
-            self._recorder.begin(self._site, args, kwargs)
-
-    def prepared(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if self._recorder is not None:
-            self._recorder.prepared(args, kwargs)
-
-    def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
-        if self._recorder is not None and self._site is not None:
-            self._recorder.end(self._site, module, args, output)
-
-    def close(self) -> None:
-        self._recorder = self._site = None
-
-
 @contextmanager
-def observed(nodes: list[Node], recorder: Recorder) -> Iterator[None]:
-    """Hook every observable module but the root, whose one call the crawl makes and notes itself."""
+def observed(nodes: list[Node], recorder: Recorder) -> Iterator[Site]:
+    """Hook every observable module but the root; yield the root's site, as the crawl makes its one call itself."""
     key = object()  # no number that torch could hand out, and none of another analysis
-    attached: list[tuple[nn.Module, _Probe]] = []
+    root = Site(nodes[0], recorder)
+    attached: list[tuple[nn.Module, Site]] = []
     try:
         for node in nodes[1:]:
             if node.is_observable:
-                probe = _Probe(recorder, Site(node))
-                attached.append((node.module, probe))
+                site = Site(node, recorder)
+                attached.append((node.module, site))
                 try:
-                    _attach(node.module, key, probe)
+                    _attach(node.module, key, site)
                 except Exception:  # noqa: BLE001 # a module whose hook tables are not torch's own: named, not hooked
                     recorder.refused.add(node.path)
-        yield
+        yield root
     finally:
-        for module, probe in attached:
-            probe.close()
+        root.close()
+        for module, site in attached:
+            site.close()
             _detach(module, key)
         recorder.close()
 
 
-def _attach(module: nn.Module, key: Any, probe: _Probe) -> None:
+def _attach(module: nn.Module, key: Any, site: Site) -> None:
     # Straight into the tables behind register_forward_hook: its handles cost 25 microseconds for a module.
     hooks: Any = module._forward_pre_hooks
     options: Any = module._forward_pre_hooks_with_kwargs
     if hooks:
         # The module's own pre-hooks (weight norm, lazy initialisation) are part of its call: begin before them.
-        hooks[key, "prepared"] = probe.prepared
+        hooks[key, "prepared"] = site.prepared
         options[key, "prepared"] = True
-        hooks[key] = probe.before
+        hooks[key] = site.before
         hooks.move_to_end(key, last=False)
     else:
-        hooks[key] = probe.before
+        hooks[key] = site.before
     options[key] = True
-    module._forward_hooks[key] = probe.after
+    module._forward_hooks[key] = site.after
     module._forward_hooks_always_called[key] = True
 
 

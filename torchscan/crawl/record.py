@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchscan.crawl.estimate import Estimate
-from torchscan.crawl.tree import Node
 from torchscan.metadata.describe import Metadata
 from torchscan.operators.tally import Tally
 
-
-class Site:
-    """A module's place in the tree, and what its calls share.
-
-    Attributes:
-        calls: how often it was called so far.
-        is_opaque: what its calls do inside cannot be observed.
-        operators: FLOPs dispatched while the module was the innermost one, by operator; None before the first.
-        last: what the last call was about, and its estimate: a module in a loop mostly repeats itself.
-    """
-
-    __slots__ = ("calls", "is_opaque", "last", "node", "operators")
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
-        self.is_opaque = node.is_opaque
-        self.calls = 0
-        self.operators: dict[str, int | float] | None = None
-        self.last: tuple[Any, Estimate] | None = None
+if TYPE_CHECKING:
+    from torchscan.crawl.site import Site
 
 
 class Call:

@@ -38,15 +38,19 @@ def walk(root: nn.Module) -> list[Node]:
     waiting = [Node("", 0, root, True)]
     while waiting:
         node = waiting.pop()
-        if id(node.module) in seen:
+        path, depth, module, is_observable = node
+        if id(module) in seen:
             continue
-        seen.add(id(node.module))
+        seen.add(id(module))
         nodes.append(node)
-        is_observable = node.is_observable and not node.is_opaque
-        prefix = f"{node.path}." if node.path else ""
-        waiting.extend(
-            Node(prefix + name, node.depth + 1, child, is_observable)
-            for name, child in reversed(list(node.module._modules.items()))
-            if isinstance(child, nn.Module)
-        )
+        children = module._modules
+        if len(children):
+            is_observable = is_observable and not node.is_opaque
+            prefix = f"{path}." if path else ""
+            below = [
+                Node(prefix + name, depth + 1, child, is_observable)
+                for name, child in children.items()
+                if isinstance(child, nn.Module)
+            ]
+            waiting.extend(reversed(below))
     return nodes

@@ -13,7 +13,7 @@ from torchscan.render.labels import FIELDS
 from torchscan.render.profile_view import Moved, Profile, profile_changes, profile_view
 from torchscan.render.shapes import shape_text
 from torchscan.render.totals_view import Total, compared_total, plain_total
-from torchscan.render.units import exact, relative, text, timing
+from torchscan.render.units import relative, text, timing
 from torchscan.report.benchmark import BenchmarkComparison, BenchmarkReport
 from torchscan.report.metric import MetricResult
 
@@ -199,7 +199,7 @@ def _percentage(part: float, whole: float) -> float:
 
 
 def _samples(report: BenchmarkReport) -> list[str]:
-    return [exact(float(value), "seconds") for value in _seconds_per_call(report)[:2000]]
+    return [f"{value:.6g}" for value in _seconds_per_call(report)]
 
 
 def _fields(report: BenchmarkReport, before: BenchmarkReport | None) -> list[Field]:
@@ -217,7 +217,7 @@ def _fields(report: BenchmarkReport, before: BenchmarkReport | None) -> list[Fie
 
 
 def _shown(value: Any) -> str:
-    return "not recorded" if value is None else str(value).replace("_", " ")
+    return "not recorded" if value is None else str(value)
 
 
 def _ruler(before: BenchmarkReport, after: BenchmarkReport) -> Ruler | None:

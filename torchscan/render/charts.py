@@ -49,7 +49,8 @@ class Side:
     name: str
     run_order: str
     strip: str
-    box: Box
+    box: Box  # on the strip's axis
+    level: Box  # on the axis of the run-order chart
     steps: str
     count: int
     is_binned: bool
@@ -88,7 +89,9 @@ def side(name: str, values: Sequence[float], along: Axis, upward: Axis, width: f
     )
     # Dots on a line are set on three levels in turn, so that equal values do not hide each other.
     strip = "".join(f"M{along.at(value)} {(at % 3) * 7}h0" for at, value in enumerate(kept))
-    return Side(name, order, strip, _box(values, along), _steps(values, along), len(values), is_binned)
+    return Side(
+        name, order, strip, _box(values, along), _box(values, upward), _steps(values, along), len(values), is_binned
+    )
 
 
 def _box(values: Sequence[float], along: Axis) -> Box:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchscan.render.labels import metric_label, state_label
-from torchscan.render.units import ARROW, delta, exact, metric, metric_pair, percent
+from torchscan.render.units import ARROW, NBSP, delta, exact, metric, metric_pair, percent
 from torchscan.report.analysis import STORAGE_TOTALS, TOTALS, AnalysisReport
 from torchscan.report.metric import MetricResult
 
@@ -43,6 +43,17 @@ class Total:
     is_equal: bool = True
     arrow: str = ""
     why: str = ""  # why no change is computed
+
+    @property
+    def number(self) -> str:
+        """The text without the unit of a rate, which cards set small."""
+        return self.text.removesuffix(self.unit).rstrip(NBSP) if self.unit else self.text
+
+    @property
+    def unit(self) -> str:
+        """The unit of a rate, or nothing: other units are part of the text or of the label."""
+        last = self.text.rpartition(NBSP)[2]
+        return last if last.endswith("/s") else ""
 
     @property
     def is_partial(self) -> bool:

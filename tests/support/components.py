@@ -13,6 +13,8 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NODE_MODULES = REPOSITORY / ".node" / "node_modules"
+SETUP = "run `make setup`"
+NODE_SETUP = "install Node.js 20 or newer with npm, then run `make setup`"
 
 
 def in_ci() -> bool:
@@ -51,17 +53,17 @@ def _file(path: Path) -> Callable[[], Path | None]:
 
 
 COMPONENTS = {
-    "act": Component(_beside_python("act"), "run `make setup`"),
-    "axe": Component(_file(NODE_MODULES / "axe-core" / "axe.min.js"), "run `make setup`"),
+    "act": Component(_beside_python("act"), SETUP),
+    "axe": Component(_file(NODE_MODULES / "axe-core" / "axe.min.js"), NODE_SETUP),
     "chromium": Component(_on_path("chromium", "chromium-browser", "google-chrome"), "install Debian's chromium"),
     "git": Component(_on_path("git"), "install git"),
-    "node": Component(_on_path("node"), "install Node.js 20 or newer"),
-    "octokit-openapi": Component(_file(NODE_MODULES / "@octokit" / "openapi" / "generated"), "run `make setup`"),
-    "prism": Component(_file(NODE_MODULES / "@stoplight" / "prism-cli" / "dist" / "index.js"), "run `make setup`"),
-    "wheelhouse": Component(_file(REPOSITORY / ".cache" / "wheelhouse" / ".ready"), "run `make setup`"),
-    "zizmor": Component(_beside_python("zizmor"), "run `make setup`"),
-    "jactionlint": Component(_beside_python("jactionlint"), "run `make setup`"),
-    "check-jsonschema": Component(_beside_python("check-jsonschema"), "run `make setup`"),
+    "node": Component(_on_path("node"), NODE_SETUP),
+    "octokit-openapi": Component(_file(NODE_MODULES / "@octokit" / "openapi" / "generated"), NODE_SETUP),
+    "prism": Component(_file(NODE_MODULES / "@stoplight" / "prism-cli" / "dist" / "index.js"), NODE_SETUP),
+    "wheelhouse": Component(_file(REPOSITORY / ".cache" / "wheelhouse" / ".ready"), SETUP),
+    "zizmor": Component(_beside_python("zizmor"), SETUP),
+    "jactionlint": Component(_beside_python("jactionlint"), SETUP),
+    "check-jsonschema": Component(_beside_python("check-jsonschema"), SETUP),
 }
 
 

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
-from ci_action.core.strict_json import parse_json
+from ci_action.core.strict_json import JsonLimits, parse_json
 from ci_action.edges.death import cause, shown_bytes
 from ci_action.edges.watch import WatchedProcess, shown_output
 from ci_action.errors import EvidenceError
@@ -17,6 +17,8 @@ from ci_action.errors import EvidenceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+LARGE = JsonLimits(size_bytes=256 << 20, items=30_000_000)
+"""A model of 50,000 modules is no attack: what must end is a result that would fill the memory."""
 PROBE_SECONDS = 20
 OLDEST_PYTHON = (3, 11)
 
@@ -143,7 +145,7 @@ def _read(file: Path, target: TargetSpec, spec: WorkerSpec) -> TargetResult:
     try:
         if file.is_symlink():
             raise EvidenceError("the result is a link")
-        result: Any = parse_json(file.read_bytes())
+        result: Any = parse_json(file.read_bytes(), LARGE)
         if not isinstance(result, dict) or result.get("version") != SPEC_VERSION:
             raise EvidenceError("the result is of another version")
         if (result.get("id"), result.get("side")) != (target["id"], spec["side"]):

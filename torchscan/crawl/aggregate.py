@@ -12,7 +12,7 @@ from typing import Literal
 
 from torchscan.crawl.chain import chained_field
 from torchscan.crawl.estimate import Note
-from torchscan.crawl.functional import notes, preparation_notes, unestimated_metrics, without_preparation
+from torchscan.crawl.functional import hook_notes, notes, unestimated_metrics, without_hook_work
 from torchscan.crawl.record import Call
 from torchscan.crawl.sums import Sum, unavailable_result
 from torchscan.formulas.receptive import METRICS as FIELD_METRICS
@@ -100,8 +100,8 @@ def _row(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:
     if estimate is None:
         return _row_without_formula(call, owners, inside, above)
     stated = estimate.metrics
-    if call.is_prepared_by_work and not estimate.is_custom:
-        stated = without_preparation(stated)
+    if call.has_hook_work and not estimate.is_custom:
+        stated = without_hook_work(stated)
     elif inside is None and not owners and not estimate.is_custom and not estimate.subtree:  # nearly every leaf
         for metric, total in above.items():
             total.add(stated[metric])
@@ -110,7 +110,7 @@ def _row(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:
     left = [metric for metric in WORK_METRICS if metric not in stated and metric not in owners]
     row_notes = estimate.notes + _sum_inside(call, left, inside, above, metrics)
     if stated is not estimate.metrics:
-        row_notes += preparation_notes(call)
+        row_notes += hook_notes(call)
     for metric in WORK_METRICS:
         if metric in metrics and metric not in left:
             above[metric].add(metrics[metric])

@@ -42,7 +42,8 @@ def crawl_module(
 
     Inputs are generated from ``input_shape`` (without the batch dimension), or are the caller's ``args`` and
     ``kwargs``. ``mode="structure"`` skips all compute estimates. Calls that share a module must not overlap: analysis
-    changes its training state and hooks for the time of the forward.
+    changes its training state and hooks for the time of the forward. Equal parts of the report are one object: copy it
+    before changing it.
 
     Args:
         module: what is analysed, wherever it lives; it is neither moved nor copied.

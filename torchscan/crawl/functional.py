@@ -8,7 +8,7 @@ from torchscan.crawl.estimate import Note
 from torchscan.crawl.record import Call
 from torchscan.report.metric import MetricResult, partial
 
-_PREPARED = ("module_flops", "dmas")
+_HOOKED = ("module_flops", "dmas")
 _NORMALIZATION = "norm"
 """Operators with this in their name accumulate squares: MACs by the module convention, though none by dispatch."""
 
@@ -47,20 +47,20 @@ def notes(call: Call, metrics: tuple[str, ...], has_inner: bool) -> tuple[Note, 
     return tuple(Note("unsupported_module_metric", metric, message) for metric in metrics)
 
 
-def without_preparation(stated: Mapping[str, MetricResult]) -> Mapping[str, MetricResult]:
-    """Turn a formula's FLOPs and DMAs into lower bounds: arithmetic of the module's own pre-hooks comes on top."""
+def without_hook_work(stated: Mapping[str, MetricResult]) -> Mapping[str, MetricResult]:
+    """Turn a formula's FLOPs and DMAs into lower bounds: arithmetic of the module's own hooks comes on top."""
     return {
         metric: partial(known, unit=result["unit"], scope=result["scope"], method=result["method"])
-        if metric in _PREPARED and (known := result["known_value"]) is not None
+        if metric in _HOOKED and (known := result["known_value"]) is not None
         else result
         for metric, result in stated.items()
     }
 
 
-def preparation_notes(call: Call) -> tuple[Note, ...]:
-    """Say what a module's own pre-hooks leave short."""
-    message = f"a forward pre-hook of {type(call.site.node.module).__name__} computes, and has no formula"
-    return tuple(Note("functional_work", metric, message) for metric in _PREPARED)
+def hook_notes(call: Call) -> tuple[Note, ...]:
+    """Say what a module's own hooks leave short."""
+    message = f"a forward hook or pre-hook of {type(call.site.node.module).__name__} computes, and has no formula"
+    return tuple(Note("functional_work", metric, message) for metric in _HOOKED)
 
 
 def _normalizes(call: Call) -> bool:

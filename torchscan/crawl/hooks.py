@@ -27,6 +27,8 @@ def observed(nodes: list[Node], recorder: Recorder) -> Iterator[Site]:
     root = Site(nodes[0], recorder)
     attached: list[tuple[nn.Module, Site]] = []
     try:
+        attached.append((nodes[0].module, root))
+        _attach_between(nodes[0].module, key, root)
         for node in nodes[1:]:
             if node.is_observable:
                 site = Site(node, recorder)
@@ -37,7 +39,6 @@ def observed(nodes: list[Node], recorder: Recorder) -> Iterator[Site]:
                     recorder.refused.add(node.path)
         yield root
     finally:
-        root.close()
         for module, site in attached:
             site.close()
             _detach(module, key)
@@ -48,17 +49,27 @@ def _attach(module: nn.Module, key: Any, site: Site) -> None:
     # Straight into the tables behind register_forward_hook: its handles cost 25 microseconds for a module.
     hooks: Any = module._forward_pre_hooks
     options: Any = module._forward_pre_hooks_with_kwargs
-    if hooks:
-        # The module's own pre-hooks (weight norm, lazy initialisation) are part of its call: begin before them.
-        hooks[key, "prepared"] = site.prepared
-        options[key, "prepared"] = True
-        hooks[key] = site.before
+    if hooks or module._forward_hooks:
+        _attach_between(module, key, site)
+    hooks[key] = site.before
+    if len(hooks) > 1:
         hooks.move_to_end(key, last=False)
-    else:
-        hooks[key] = site.before
     options[key] = True
     module._forward_hooks[key] = site.after
     module._forward_hooks_always_called[key] = True
+
+
+def _attach_between(module: nn.Module, key: Any, site: Site) -> None:
+    """Stand between a module's own hooks and its forward: what hooks compute, no formula of the module knows."""
+    hooks: Any = module._forward_pre_hooks
+    options: Any = module._forward_pre_hooks_with_kwargs
+    later: Any = module._forward_hooks
+    if hooks:
+        hooks[key, "between"] = site.prepared
+        options[key, "between"] = True
+    if later:
+        later[key, "between"] = site.returned
+        later.move_to_end((key, "between"), last=False)
 
 
 def _detach(module: nn.Module, key: Any) -> None:
@@ -68,6 +79,6 @@ def _detach(module: nn.Module, key: Any) -> None:
             continue  # this is why the module was not hooked
         table.pop(key, None)
         if table:
-            table.pop((key, "prepared"), None)
+            table.pop((key, "between"), None)
         else:
             table.clear()  # an emptied table would keep the memory of its entry

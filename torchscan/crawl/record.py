@@ -19,19 +19,21 @@ class Call:
         position: place in the order in which calls began.
         input_id, output_id: identity of the first argument and of the output, to see a chain of layers.
         handled: identity of the exception that was being handled when the call began.
-        is_prepared_by_work: the module's own pre-hooks did arithmetic, which no formula of the module knows.
+        has_hook_work: the module's own hooks did arithmetic, which no formula of the module knows.
+        flops_before_hooks: FLOPs when the forward itself was done, where the module has forward hooks of its own.
         kwargs: the keyword arguments while the call runs.
         is_done: the call returned. False after a failure, and while it runs.
     """
 
     __slots__ = (
         "estimate",
+        "flops_before_hooks",
         "handled",
+        "has_hook_work",
         "index",
         "input",
         "input_id",
         "is_done",
-        "is_prepared_by_work",
         "kwargs",
         "output",
         "output_id",
@@ -63,5 +65,6 @@ class Call:
         self.output: Metadata | None = None
         self.output_id = 0
         self.estimate: Estimate | None = None
-        self.is_prepared_by_work = False
+        self.has_hook_work = False
+        self.flops_before_hooks: int | float | None = None
         self.is_done = False

@@ -71,7 +71,13 @@ class Site:
             call.input = recorder.describer.call(args, kwargs)
             call.kwargs = kwargs or None
             call.input_id = id(args[0]) if args else 0
-            call.is_prepared_by_work = bool(call.tally.flops) or not call.tally.is_flops_complete
+            call.has_hook_work = bool(call.tally.flops) or not call.tally.is_flops_complete
+
+    def returned(self, _: nn.Module, args: tuple[Any, ...], output: Any) -> None:  # noqa: ARG002 # a hook's signature
+        """Note what was counted when the forward itself was done, before the module's own hooks."""
+        recorder = self.recorder
+        if recorder is not None and recorder.current is not None and recorder.current.site is self:
+            recorder.current.flops_before_hooks = recorder.current.tally.flops
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Note that the module has run. ``output`` is None as well when it raised: then an exception is in flight."""
@@ -87,6 +93,8 @@ class Site:
             call.is_done = True
             call.output = recorder.describer.value(output)
             call.output_id = id(output)
+            if call.flops_before_hooks is not None and call.flops_before_hooks != call.tally.flops:
+                call.has_hook_work = True
             if recorder.estimator is not None:
                 recorder.estimate(call, module, args, output)
         call.kwargs = None

@@ -7,6 +7,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import torch
@@ -71,13 +72,17 @@ def _set_training(module: nn.Module, flag: bool) -> None:
 
 @contextmanager
 def _random_state() -> Iterator[None]:
-    restores: list[Callable[[], Any]] = []
     python_state, torch_state = random.getstate(), torch.get_rng_state()
-    restores.append(lambda: random.setstate(python_state))
-    restores.append(lambda: torch.set_rng_state(torch_state))
-    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call] # as torch has it
-        cuda_states = torch.cuda.get_rng_state_all()
-        restores.append(lambda: torch.cuda.set_rng_state_all(cuda_states))
+    restores: list[Callable[[], Any]] = [
+        lambda: random.setstate(python_state),
+        lambda: torch.set_rng_state(torch_state),
+    ]
+    backends: tuple[Any, ...] = (torch.cuda, getattr(torch, "xpu", None))
+    restores.extend(
+        partial(backend.set_rng_state_all, backend.get_rng_state_all())
+        for backend in backends
+        if backend is not None and backend.is_initialized()
+    )
     numpy_random: Any = sys.modules.get("numpy.random")  # not through numpy, which would import it
     if numpy_random is not None:
         numpy_state = numpy_random.get_state()

@@ -141,12 +141,25 @@ def test_a_scripted_module_is_named_and_never_complete():
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_arithmetic_of_a_pre_hook_makes_the_formula_a_lower_bound():
-    module = nn.Sequential(nn.utils.weight_norm(nn.Conv2d(3, 8, 3)))
-    report = crawl(module, torch.ones(1, 3, 6, 6))
-    assert measured(report, "0", "macs") == ("complete", 3456)  # case 20: 8 x 16 outputs of 27 products
-    assert measured(report, "0", "module_flops") == ("partial", 6912)
-    assert ("functional_work", "0", "module_flops") in codes(report)
+@pytest.mark.parametrize(("wrap", "path"), [(nn.Sequential, "0"), (lambda conv: conv, "")])
+def test_arithmetic_of_a_pre_hook_makes_the_formula_a_lower_bound(wrap, path):
+    report = crawl(wrap(nn.utils.weight_norm(nn.Conv2d(3, 8, 3))), torch.ones(1, 3, 6, 6))
+    assert measured(report, path, "macs") == ("complete", 3456)  # case 20: 8 x 16 outputs of 27 products
+    assert measured(report, path, "module_flops") == ("partial", 6912)
+    assert ("functional_work", path, "module_flops") in codes(report)
+
+
+@pytest.mark.parametrize(
+    ("hook", "expected"), [(lambda *call: call[-1] * 2, "partial"), (lambda *call: None, "complete")]
+)
+@pytest.mark.parametrize(("wrap", "path"), [(nn.Sequential, "0"), (lambda linear: linear, "")])
+def test_arithmetic_of_a_forward_hook_makes_the_formula_a_lower_bound(hook, expected, wrap, path):
+    linear = nn.Linear(3, 3)
+    linear.register_forward_hook(hook)
+    report = crawl(wrap(linear))
+    assert measured(report, path, "module_flops") == (expected, 18)
+    assert measured(report, path, "macs") == ("complete", 9)
+    assert not [name for name in linear._forward_hooks if not isinstance(name, int)]
 
 
 def test_a_parametrized_weight_is_work_of_its_own_rows():

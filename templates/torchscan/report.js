@@ -301,6 +301,14 @@ const zoom = (svg, link) => {
 };
 const shownMap = () => $$(".map svg").find(svg => svg.getClientRects().length);
 for (const svg of maps.keys()) {
+  svg.addEventListener("pointerover", event => {
+    const link = event.target.closest(".t:not([data-named])");
+    if (!link) return;
+    const row = rowOf(link.getAttribute("href").slice(1));
+    const path = pathOf(row);
+    if (path) $("title", link).textContent = `${path}: ${$("title", link).textContent}`;
+    link.dataset.named = "";
+  });
   svg.addEventListener("click", event => {
     const link = event.target.closest(".t");
     if (!link) return;

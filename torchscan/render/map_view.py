@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchscan.render.costs import Cost, times
@@ -21,6 +21,7 @@ MOST_BARS = 15
 STEPS = (0.01, 0.1)  # a change is small up to 1%, middling up to 10%, large above
 _CHARACTER = 7.2  # mean width of a 12 px system font's bold character, so that no viewer lets a label overflow
 _PADDING = 12
+_SIGN_WIDTH = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class TileView:
     label: str
     value: str
     shows_value: bool
+    path: str
     title: str
     look: str
 
@@ -90,14 +92,14 @@ def map_view(
     sizes = [max(head.size, old.size) for head, old in zip(costs.head, base, strict=True)]
     drawn = icicle(layout, weigh(layout, sizes), width=width, most=most)
     leaves = [index for index in drawn.without_width if not layout.blocks[index].children]
-    chips = [_chip(layout, index, costs) for index in leaves[:MOST_CHIPS]]
+    chips = _chips(layout, leaves, costs)
     return MapView(
         metric=metric,
         width=width,
         height=max(LEVEL_HEIGHT, drawn.levels * LEVEL_HEIGHT),
         tiles=tuple(_tiles(metric, layout, costs, drawn, compares=compares)),
-        chips=tuple(chips),
-        more_chips=len(leaves) - len(chips),
+        chips=tuple(chips[:MOST_CHIPS]),
+        more_chips=len(chips[MOST_CHIPS:]),
         culled=drawn.culled,
         gap=gap,
         bars=tuple(_bars(metric, layout, costs, compares=compares)),
@@ -124,10 +126,11 @@ def _tiles(metric: str, layout: Layout, costs: BlockCosts, drawn: Icicle, *, com
                 x=round(tile.x, 1),
                 y=tile.level * LEVEL_HEIGHT,
                 width=max(1.0, round(tile.width - 1, 1)),  # one unit of air between neighbours
-                label=fitted(run_name(block), tile.width),
+                label=fitted(run_name(block), tile.width) or _sign(shown, tile.width),
                 value=(value := _value(shown)),
                 shows_value=_has_room(run_name(block), value, tile.width),
-                title=_title(_copied(layout, index), block.module.type, shown, times(head, copies), whole),
+                path=shorten(_copied(layout, index), 200),
+                title=_title(run_name(block), block.module.type, shown, times(head, copies), whole),
                 look=look(head, old, compares=compares),
             )
         )
@@ -165,6 +168,11 @@ def _value(shown: Cell) -> str:
     return f"{UP if shown.direction == 'worse' else DOWN} {shown.change}"
 
 
+def _sign(shown: Cell, width: float) -> str:
+    """Give the bare sign of a change where no name fits: colour alone must not carry it."""
+    return _value(shown)[0] if shown.direction and width >= _SIGN_WIDTH else ""
+
+
 def _has_room(name: str, value: str, width: float) -> bool:
     return bool(value) and (len(name) + len(value) + 2) * _CHARACTER + _PADDING <= width
 
@@ -178,12 +186,25 @@ def _title(name: str, kind: str, shown: Cell, head: Cost, whole: Cost) -> str:
     return shorten(", ".join(part for part in parts if part), 300)
 
 
-def _chip(layout: Layout, index: int, costs: BlockCosts) -> Chip:
-    head, old = costs.head[index], costs.base[index] if costs.base else None
-    cost = old if head.status == "absent" and old is not None else head
-    # A bare index says nothing without the name above it.
-    name = ".".join(_copied(layout, index).rsplit(".", 2)[-2:])
-    return Chip(index, shorten(name, 40), CHIP_STATES[_chip_state(cost)])
+def _chips(layout: Layout, leaves: Sequence[int], costs: BlockCosts) -> list[Chip]:
+    """Group what has no width by name and state, what is unknown first."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for index in leaves:
+        head, old = costs.head[index], costs.base[index] if costs.base else None
+        cost = old if head.status == "absent" and old is not None else head
+        found.setdefault((_chip_name(layout, index), CHIP_STATES[_chip_state(cost)]), []).append(index)
+    chips = []
+    for (name, state), alike in found.items():
+        count = sum(layout.copies[index] for index in alike)
+        chips.append(Chip(alike[0], shorten(f"{name} {TIMES}{count}" if count > 1 else name, 40), state))
+    return sorted(chips, key=lambda chip: chip.state == CHIP_STATES["zero"])
+
+
+def _chip_name(layout: Layout, index: int) -> str:
+    """Name a block so that it says something: a bare index needs the name above it."""
+    name = layout.blocks[index].module.name or "model"
+    above = layout.parents[index]
+    return f"{layout.blocks[above].name}.{layout.blocks[index].name}" if name.isdigit() and above > 0 else name
 
 
 CHIP_STATES = {

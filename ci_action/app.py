@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ci_action.core.comparing import compare
 from ci_action.core.config_file import find_config, load_config
 from ci_action.core.judging import judge
+from ci_action.core.lockstep import benchmark_jobs
 from ci_action.core.planning import make_plan, target_specs
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult, WorkerSpec
+from ci_action.core.timing import with_timings
 from ci_action.core.verdict import Gate
 from ci_action.errors import ConfigError, GitError
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from ci_action.core.config import Config
     from ci_action.core.event import PullRequest
+    from ci_action.core.evidence import BenchmarkEvidence
     from ci_action.core.plan import Commits, Plan
     from ci_action.core.verdict import Acceptance, Verdict
     from ci_action.ports import Git, Measurer
@@ -38,6 +41,8 @@ class Evidence:
 
     base: list[TargetResult]
     head: list[TargetResult]
+    benchmarks: dict[str, BenchmarkEvidence] = field(default_factory=dict)
+    """What was timed, by the target's id."""
 
 
 def prepare(
@@ -68,6 +73,11 @@ def prepare(
         working_directory=working_directory,
         changed_paths=_changed_paths(commits, base_config, git),
     )
+    if plan.policy.environment == "separate":
+        raise ConfigError(
+            f'{plan.policy.source}: environment = "separate" is not available in this version; accepted: "shared", '
+            "which measures both sides in one interpreter"
+        )
     return Prepared(plan=plan, problem=problem)
 
 
@@ -87,19 +97,26 @@ def measure(plan: Plan, git: Git, measurer: Measurer, *, checkout: Path) -> Evid
             if sha is not None and spec["targets"]:
                 specs.append(_placed(spec, stack.enter_context(git.worktree(sha, side)), plan, checkout))
         results = measurer.measure(specs, parallel=not is_foreign)
+        benchmarks = measurer.benchmark(benchmark_jobs(plan, specs, failed=_failed(results)))
     by_side = {spec["side"]: found for spec, found in zip(specs, results, strict=True)}
-    return Evidence(base=by_side.get("base", []), head=by_side.get("head", []))
+    return Evidence(base=by_side.get("base", []), head=by_side.get("head", []), benchmarks=benchmarks)
 
 
 def conclude(prepared: Prepared, evidence: Evidence, *, accepted: Acceptance | None = None) -> Verdict:
     """Compare and judge. What could not be judged is never a pass."""
     plan = prepared.plan
-    verdict = judge(plan, compare(plan, evidence.base, evidence.head), accepted=accepted)
+    compared = with_timings(plan, compare(plan, evidence.base, evidence.head), evidence.benchmarks)
+    verdict = judge(plan, compared, accepted=accepted)
     if not prepared.problem:
         return verdict
     code = verdict.exit_code or GitError.exit_code
     outcome = Gate.FAIL if verdict.outcome is Gate.FAIL else Gate.UNKNOWN
     return replace(verdict, outcome=outcome, exit_code=code, notes=(prepared.problem, *verdict.notes))
+
+
+def _failed(results: list[list[TargetResult]]) -> set[str]:
+    """What one side could not even analyse is not timed: it would only fail again."""
+    return {result["id"] for side in results for result in side if result["failure"]}
 
 
 def _changed_paths(commits: Commits, base: Config | None, git: Git) -> list[str] | None:

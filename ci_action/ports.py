@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from ci_action.core.evidence import BenchmarkEvidence
+    from ci_action.core.lockstep import BenchmarkJob
     from ci_action.core.spec import TargetResult, WorkerSpec
 
 
@@ -75,6 +77,7 @@ class Measurer(Protocol):
     """Runs workers: one result per target of each spec, in order. A model's fault is a result, not an exception."""
 
     def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]: ...
+    def benchmark(self, jobs: Sequence[BenchmarkJob]) -> dict[str, BenchmarkEvidence]: ...
 
 
 class GitHub(Protocol):

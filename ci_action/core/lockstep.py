@@ -12,7 +12,7 @@ from ci_action.core.pairs import TIMED, gated_timings
 from ci_action.core.rounds import Kind, block_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from ci_action.core.config import Benchmark
     from ci_action.core.plan import Plan
@@ -80,14 +80,17 @@ class DrawnRound:
     order: str
 
 
-def benchmark_jobs(plan: Plan, specs: Sequence[WorkerSpec]) -> list[BenchmarkJob]:
-    """Pick the targets that base (or head, where they are new) wants timed, with the budget split evenly among them."""
+def benchmark_jobs(plan: Plan, specs: Sequence[WorkerSpec], *, failed: Container[str] = ()) -> list[BenchmarkJob]:
+    """Pick the targets that base (or head, where they are new) wants timed, with the budget split evenly among them.
+
+    Targets that failed before are left out, and so is a side that the plan does not measure.
+    """
     by_side = {spec["side"]: spec for spec in specs}
     limits = plan.base_config.limits if plan.base_config else ()
     wanted = [
         item
         for item in plan.targets
-        if item.policy.benchmark is not None and item.head is not None and not item.skipped
+        if item.policy.benchmark is not None and item.head is not None and not item.skipped and item.id not in failed
     ]
     timed = [item for item in wanted if item.base and item.policy.benchmark and is_timed(item.policy.benchmark)]
     gated = bool(gated_timings([item.base for item in timed if item.base], limits))

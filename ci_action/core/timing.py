@@ -13,14 +13,15 @@ from ci_action.core.assembling import comparison, side_report
 from ci_action.core.family import Family, family, log_changes
 from ci_action.core.metrics import BENCHMARK_METRICS, METRICS
 from ci_action.core.noise import CONTROL_PAIRS, interval, plain_word
-from ci_action.core.verdict import Row, Word
+from ci_action.core.verdict import Row, SideFailure, Word
 from ci_action.core.wilcoxon import estimate_shift
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ci_action.core.evidence import BenchmarkEvidence
     from ci_action.core.plan import Plan, PlannedTarget
+    from ci_action.core.verdict import TargetVerdict
     from torchscan.report.benchmark import BenchmarkReport
     from torchscan.report.metric import MetricResult
 
@@ -35,6 +36,14 @@ class _Call:
     reason: str = ""
 
 
+def with_timings(
+    plan: Plan, verdicts: Sequence[TargetVerdict], evidence: Mapping[str, BenchmarkEvidence]
+) -> tuple[TargetVerdict, ...]:
+    """Add to each target the rows, notes and failures of its benchmark."""
+    rows = timing_rows(plan, evidence)
+    return tuple(_timed_target(verdict, rows.get(verdict.id, ()), evidence.get(verdict.id)) for verdict in verdicts)
+
+
 def timing_rows(plan: Plan, evidence: Mapping[str, BenchmarkEvidence]) -> dict[str, tuple[Row, ...]]:
     """Give each benchmarked target's rows, in report order. A target without evidence has rows that say so."""
     shared = family(plan, evidence)
@@ -43,6 +52,32 @@ def timing_rows(plan: Plan, evidence: Mapping[str, BenchmarkEvidence]) -> dict[s
         for planned in plan.targets
         if planned.policy.benchmark is not None and not planned.skipped
     }
+
+
+def _timed_target(verdict: TargetVerdict, rows: tuple[Row, ...], evidence: BenchmarkEvidence | None) -> TargetVerdict:
+    if evidence is None:
+        return replace(verdict, rows=(*verdict.rows, *rows))
+    failed = evidence["failure"]
+    failures = (SideFailure(side=failed["side"], failure=failed["failure"]),) if failed else ()
+    return replace(
+        verdict,
+        rows=(*verdict.rows, *rows),
+        failures=(*verdict.failures, *failures),
+        notes=(*verdict.notes, *_notes(evidence)),
+        benchmark=evidence,
+    )
+
+
+def _notes(evidence: BenchmarkEvidence) -> list[str]:
+    notes = list(evidence["notes"])
+    if evidence["mode"] == "alternating":
+        notes.append("the two sides did not fit into memory together, so each pair ran one after the other")
+    check = evidence["output_check"]
+    if check["verdict"] == "failed":
+        notes.append(f"the outputs differ: {check['message']}" if check["message"] else "the outputs differ")
+    elif check["method"] == "skip" and evidence["base"] and evidence["head"]:
+        notes.append("outputs were not compared: output-check is skip")
+    return notes
 
 
 def _target_rows(planned: PlannedTarget, evidence: BenchmarkEvidence | None, shared: Family) -> tuple[Row, ...]:

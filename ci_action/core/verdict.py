@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from ci_action.core.config import Limit
+from ci_action.core.evidence import BenchmarkEvidence
 from ci_action.core.spec import Failure
 from torchscan.report.diff import ReportDiff
 from torchscan.report.metric import MetricResult
@@ -85,6 +86,8 @@ class TargetVerdict:
     diff: ReportDiff | None = None
     failures: tuple[SideFailure, ...] = ()
     notes: tuple[str, ...] = ()
+    benchmark: BenchmarkEvidence | None = None
+    """The raw rounds behind the timing rows, and how the outputs were checked. None where nothing was timed."""
     skipped: str = ""
     """Why nothing of it was measured, at the owner's wish. Neither a pass nor a failure."""
 

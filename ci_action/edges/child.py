@@ -63,7 +63,12 @@ class ChildMeasurer:
         return measured
 
     def benchmark(self, jobs: Sequence[BenchmarkJob]) -> dict[str, BenchmarkEvidence]:
-        """Time each job's target in lockstep pairs. A target's failure is in its evidence."""
+        """Time each job's target in lockstep pairs. A target's failure is in its evidence.
+
+        Workers are spoken to over inherited descriptors, which Windows does not have: nothing is timed there.
+        """
+        if os.name != "posix":
+            return {}
         place = WorkerPlace(
             python=self._python,
             environment=self._environment,

@@ -6,18 +6,23 @@ import json
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, cast
 
+from ci_action.core.evidence_file import read_evidence
 from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
 from ci_action.core.strict_json import parse_json
+from ci_action.edges.side_run import LARGE
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from ci_action.core.evidence import BenchmarkEvidence
     from ci_action.ports import Sink
 
 COMMITS = "evidence/commits.json"
+MOST_TARGETS = 10_000
+BENCHMARKS = "evidence/benchmarks.json"
 
 
 def write_commits(sink: Sink, commits: Commits, problem: str) -> None:
@@ -36,19 +41,37 @@ def read_commits(folder: Path) -> tuple[Commits, str]:
 
 
 def write_results(sink: Sink, side: Side, results: Sequence[TargetResult]) -> None:
-    """Keep what one side's workers said."""
-    sink.write_file(f"evidence/{side}.json", _text({"version": SPEC_VERSION, "results": list(results)}))
+    """Keep what one side's workers said: one file per target, and a list that says which files count."""
+    names = [f"{side}-{number}.json" for number in range(len(results))]
+    for name, result in zip(names, results, strict=True):
+        sink.write_file(f"evidence/{name}", _text({"version": SPEC_VERSION, "result": result}))
+    sink.write_file(f"evidence/{side}.json", _text({"version": SPEC_VERSION, "files": len(results)}))
 
 
 def read_results(folder: Path, side: Side) -> list[TargetResult]:
     """Read one side's results back. Raises EvidenceError."""
-    document = _read(folder / f"evidence/{side}.json", "measure")
-    results = document.get("results")
-    if not isinstance(results, list) or not all(
-        isinstance(item, dict) and item.get("side") == side for item in results
-    ):
-        raise EvidenceError(f"evidence/{side}.json does not hold results of {side}: run `torchscan-ci measure` again")
-    return cast("list[TargetResult]", results)
+    count = _read(folder / f"evidence/{side}.json", "measure").get("files")
+    if not isinstance(count, int) or not 0 <= count <= MOST_TARGETS:
+        raise EvidenceError(f"evidence/{side}.json does not say how many results there are")
+    found = [_read(folder / f"evidence/{side}-{number}.json", "measure").get("result") for number in range(count)]
+    if not all(_is_of(item, side) for item in found):
+        raise EvidenceError(f"the evidence of {side} is not of {side}: run `torchscan-ci measure` again")
+    return cast("list[TargetResult]", found)
+
+
+def write_benchmarks(sink: Sink, benchmarks: Mapping[str, BenchmarkEvidence]) -> None:
+    """Keep the raw rounds of everything that was timed: the verdict can be computed again from them alone."""
+    sink.write_file(BENCHMARKS, _text({"version": SPEC_VERSION, "benchmarks": list(benchmarks.values())}))
+
+
+def read_benchmarks(folder: Path) -> dict[str, BenchmarkEvidence]:
+    """Read the rounds back, each proven whole. Raises EvidenceError."""
+    document = _read(folder / BENCHMARKS, "measure")
+    items = document.get("benchmarks")
+    if not isinstance(items, list):
+        raise EvidenceError(f"{BENCHMARKS} does not hold benchmarks: run `torchscan-ci measure` again")
+    found = [read_evidence(item) for item in items]
+    return {item["id"]: item for item in found}
 
 
 def _is_of(item: Any, side: Side) -> bool:
@@ -57,7 +80,7 @@ def _is_of(item: Any, side: Side) -> bool:
 
 def _read(path: Path, stage: str) -> dict[str, Any]:
     try:
-        document = parse_json(path.read_bytes())
+        document = parse_json(path.read_bytes(), LARGE)
     except FileNotFoundError as error:
         raise EvidenceError(f"there is no {path.name} in {path.parent}: run `torchscan-ci {stage}` first") from error
     if not isinstance(document, dict) or document.get("version") != SPEC_VERSION:

@@ -68,10 +68,11 @@ def test_refusal_comes_before_the_payload_is_looked_at() -> None:
     [
         ({"before": BASE, "after": HEAD}, BASE, False),
         ({"before": ZEROS, "after": HEAD, "created": True}, None, False),
-        ({"before": BASE, "after": ZEROS, "deleted": True}, None, True),
+        ({"before": BASE, "after": ZEROS}, None, True),
+        ({"before": BASE, "after": HEAD, "deleted": True}, None, True),
         ({"before": ZEROS, "after": HEAD, "ref": "refs/tags/v1"}, None, False),
     ],
-    ids=["push", "new branch", "deletion", "tag"],
+    ids=["push", "new branch", "deletion", "said to be deleted", "tag"],
 )
 def test_push(payload: dict[str, Any], base: str | None, skips: bool) -> None:
     event = read("push", payload)

@@ -21,13 +21,21 @@ def marker(**fields: object) -> Marker:
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"base_sha": None}, {"run_id": None}, {"head_sha": "a" * 64}, {"comment_id": "x/y --> <b>"}]
+    "fields",
+    [
+        {},
+        {"base_sha": None},
+        {"run_id": None},
+        {"head_sha": "a" * 64},
+        {"comment_id": "x/y --> <b>"},
+        {"comment_id": "a--b"},
+    ],
 )
 def test_marker_survives_the_way_through_a_comment(fields: dict[str, object]) -> None:
     made = marker(**fields)
 
     assert parse_marker(f"{made.line()}\r\n### text") == made
-    assert made.line().count("-->") == 1
+    assert made.line().removeprefix("<!-- ").removesuffix(" -->").count("--") == 0  # HTML ends a comment there
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,10 @@ def test_shortened_texts_stay_two(one: str, other: str) -> None:
     assert (shorten(one) == shorten(other)) == (one == other)
 
 
+def test_log_lines_lose_the_folders_of_their_paths() -> None:
+    assert "/home/runner" not in block(['File "/home/runner/work/zoo/models/vit.py", line 88, in forward'])
+
+
 def test_hidden_signs_are_spelled_out() -> None:
     assert visible("a\u202eb\0") == "a\\u{202e}b\\u{0}"
 

@@ -114,10 +114,10 @@ def run(word: str) -> Scene:
     heads = [result("head", one, name) for one, name in zip((network(16), lost, odd, broken), ids, strict=True)]
     unit = f"{word}/s"
     sides = [complete(value, unit=unit, scope=word, method=word) for value in (10, 9)]
-    timed = Row(target=ids[1], metric="throughput", base=sides[0], head=sides[1], word=Word.INCONCLUSIVE, reason=word)
-    verdicts = [
-        replace(one, rows=(*one.rows, timed)) if one.id == ids[1] else one for one in compare(plan, bases, heads)
-    ]
+    timed = Row(target=ids[1], metric="throughput", base=sides[0], head=sides[1], word=Word.CHANGED)
+    noisy = replace(timed, metric="latency", word=Word.INCONCLUSIVE, reason=word)
+    compared = compare(plan, bases, heads)
+    verdicts = [replace(one, rows=(*one.rows, timed, noisy)) if one.id == ids[1] else one for one in compared]
     who = Acceptance(label=word, actor=word, head_sha=HEAD_SHA)
     verdict = judge(plan, verdicts, accepted=who)
     noted = replace(verdict, notes=(*verdict.notes, word))

@@ -105,8 +105,8 @@ def test_everything_is_there_without_javascript(browser: Any, index: str) -> Non
     assert page.seen["requests"] == [index]
 
 
-def test_paper_shows_the_folded_words(browser: Any, index: str) -> None:
-    page = open_page(browser, index)
+def test_paper_is_white_and_shows_the_folded_words(browser: Any, index: str) -> None:
+    page = open_page(browser, index, color_scheme="dark")
     page.emulate_media(media="print")
 
     assert page.locator("details p").first.bounding_box()["height"] > 0

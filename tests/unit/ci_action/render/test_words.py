@@ -170,6 +170,20 @@ def test_a_new_call_is_a_cause_from_absent() -> None:
     assert [(row.path, row.base, row.head, row.change) for row in found.rows] == [("b", "absent", "128", "+128")]
 
 
+def test_a_call_that_is_only_a_bound_is_no_cause() -> None:
+    def net(width: int, *, bound: bool) -> Any:
+        made = make_report(Node("net", "Net", children=(linear("a", 8, width, tokens=1), linear("b", 8, 8, tokens=1))))
+        odd = made["layers"][2]["metrics"]["operator_flops"]
+        made["layers"][2]["metrics"]["operator_flops"] = {**odd, "status": "partial", "value": None} if bound else odd
+        return made
+
+    made = scene({"resnet50": net(16, bound=True)}, {"resnet50": net(8, bound=False)}, names=("resnet50",))
+    found = find_causes(made.verdict.targets[0], *made.results)
+
+    assert found is not None
+    assert [row.path for row in found.rows] == ["a"]
+
+
 def test_equal_totals_have_no_cause() -> None:
     made = scene(names=("resnet50",))
 

@@ -54,6 +54,8 @@ _FORMS: dict[str, tuple[int, str]] = {
     "softshrink": (4, "two comparisons, add, subtract"),
     "hardshrink": (2, "two comparisons"),
     "log_sigmoid_forward": (5, "log(1 / (1 + exp(-x)))"),
+    "rrelu_with_noise_functional": (2, "compare, multiply"),
+    "logit_backward": (3, "g / (x (1 - x))"),
     "sigmoid_backward": (3, "g (1 - y) y"),
     "tanh_backward": (3, "g (1 - y y)"),
     "threshold_backward": (1, "select"),

@@ -67,6 +67,11 @@ def native_heads_macs(args: tuple[Any, ...]) -> int:
     return projections + 2 * rows * sizes(key)[-2] * width + rows * width * width
 
 
+def _shift_and_scale(call: Call) -> int:
+    """``_transform_bias_rescale_qkv(qkv, bias, heads)``: add the bias to all three, scale the queries."""
+    return elements(call.args[0]) * 4 // 3
+
+
 ROWS: dict[str, Row] = {
     **{f"aten.{name}": Formula(FAMILY, "2 B H T S (D + Dv)", _forward, is_product=True) for name in _KERNELS},
     **{
@@ -74,6 +79,7 @@ ROWS: dict[str, Row] = {
         for name in _KERNELS
     },
     "aten._triton_scaled_dot_attention": Formula(FAMILY, "2 B H T S (D + Dv)", _forward, is_product=True),
+    "aten._transform_bias_rescale_qkv": Formula(FAMILY, "4/3 N: bias, and scale of the queries", _shift_and_scale),
     "aten._native_multi_head_attention": Formula(
         FAMILY, "projections, scores, values, output projection; 2 per term", _native_heads, is_product=True
     ),

@@ -71,6 +71,13 @@ _PLAIN = (
     "miopen_convolution", "miopen_depthwise_convolution",
 )  # fmt: skip
 
+
+def _time_first(call: Call) -> int:
+    """``conv_tbc(input, weight, ...)``: (time, batch, channels) by (kernel, inputs, outputs)."""
+    steps, batch = sizes(call.output)[:2]
+    return 2 * steps * batch * elements(call.args[1])
+
+
 ROWS: dict[str, Row] = {
     **{
         f"aten.{name}": Formula(
@@ -89,6 +96,7 @@ ROWS: dict[str, Row] = {
             "_mps_convolution_transpose",
         )
     },
+    "aten.conv_tbc": Formula(FAMILY, _TEXT, _time_first, is_product=True),
     "aten.convolution_backward": Formula(
         FAMILY, "the forward's products for each of input and weight asked for", _backward, is_product=True
     ),

@@ -9,9 +9,10 @@ from typing import Any, Literal, Self
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchscan.operators.call import Call
-from torchscan.operators.compiled import eager_stance
+from torchscan.operators.compiled import BYPASS, GENERATED_CODE, can_compile, can_generate, eager_stance
 from torchscan.operators.custom import check_custom_mapping
 from torchscan.operators.entry import Entry
+from torchscan.operators.explicit_attention import Suspect
 from torchscan.operators.native import native_registry
 from torchscan.operators.report import flop_report
 from torchscan.operators.resolve import resolve
@@ -61,6 +62,7 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
         # Keyed by id: an overload's own __hash__ is a Python function, and overloads live as long as the process.
         self._entries: dict[int, Entry] = {}
         self.past = Provenance()
+        self.suspect: Suspect | None = None
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -73,6 +75,7 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
         return True
 
     def __enter__(self) -> Self:
+        self._may_compile = not can_compile()
         self._eager = eager_stance()
         self._eager.__enter__()
         try:
@@ -87,6 +90,10 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
             super().__exit__(*error)  # type: ignore[no-untyped-call]
         finally:
             self._eager.__exit__(None, None, None)
+        if self._may_compile and can_generate():  # the run itself compiled something, and then ran it
+            entry = self._entries.setdefault(0, Entry(GENERATED_CODE))
+            entry.calls += 1
+            entry.miss(self.current, "uncounted_operator", BYPASS, hides_products=True)
 
     @contextmanager
     def resumed(self) -> Iterator[None]:
@@ -98,24 +105,42 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
             super().__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        entry = self._entries.get(id(func))
-        if entry is None:
-            entry = self._entries[id(func)] = resolve(func, self.formulas, self._custom, self._native)
+        entry = self._entries.get(id(func)) or self.entry_of(func)
         if self.is_suspended:
             return func(*args, **kwargs) if kwargs else func(*args)
         if entry.run is not None:
             return entry.run(self, entry, func, args, kwargs or {})
         output = func(*args, **kwargs) if kwargs else func(*args)
-        entry.calls += 1
-        if not entry.is_free:
-            flops = entry.count(Call(args, kwargs or {}, output), types, self.current, self.past)
-            if self.listener is not None and flops:
-                self.listener(entry.name, flops)
-        elif entry.moves:
-            self.current.moves = True
+        if entry.is_free:
+            entry.calls += 1
+            if entry.moves:
+                self.current.moves = True
+        else:
+            self.count(entry, Call(args, kwargs or {}, output), types)
         if entry.makes_complex or self.past.has_complex:
             self.past.note_complex(args, output)
         return output
+
+    def count(self, entry: Entry, call: Call, types: Any = ()) -> None:
+        """Add one executed call."""
+        entry.calls += 1
+        flops = entry.count(call, types, self.current, self.past)
+        if flops and self.listener is not None:
+            self.listener(entry.name, flops)
+
+    def take_back(self, entry: Entry, flops: int | float) -> None:
+        """Undo FLOPs that turned out to be part of a fused kernel."""
+        entry.flops -= flops
+        self.current.flops -= flops
+        if flops and self.listener is not None:
+            self.listener(entry.name, -flops)
+
+    def entry_of(self, func: Any) -> Entry:
+        """Give an operator's record, made at its first call."""
+        entry = self._entries.get(id(func))
+        if entry is None:
+            entry = self._entries[id(func)] = resolve(func, self.formulas, self._custom, self._native)
+        return entry
 
     @property
     def total(self) -> Tally:

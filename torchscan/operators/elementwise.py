@@ -60,6 +60,7 @@ ROWS: dict[str, Row] = {
     **_counted("div", 1, "N", complex_flops=11),
     **_counted("neg sgn", 1, "N", complex_flops=2),
     **_counted("abs", 1, "N", complex_flops=4),
+    **_counted("conj_physical _conj_physical", 1, "N: negate the imaginary part", complex_flops=1),
     **_counted("angle", 1, "N", complex_flops=1),
     **_counted(
         "pow float_power floor_divide fmod remainder true_divide reciprocal sqrt rsqrt square "
@@ -69,6 +70,11 @@ ROWS: dict[str, Row] = {
         "special_entr special_erfcx special_i0e special_i1 special_i1e special_ndtri special_log_ndtr special_zeta "
         "special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_i0 "
         "special_modified_bessel_i1 special_modified_bessel_k0 special_modified_bessel_k1 special_spherical_bessel_j0 "
+        "special_airy_ai special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 "
+        "special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v "
+        "special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u "
+        "special_shifted_chebyshev_polynomial_v special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h "
+        "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p "
         "floor ceil round trunc sign signbit copysign nextafter ldexp heaviside",
         1,
         "N: one scalar operation or special function per output",
@@ -88,5 +94,10 @@ ROWS: dict[str, Row] = {
     **_counted("nan_to_num", 3, "3N: three selections"),
     **_counted("hypot", 4, "4N: two squares, add, root"),
     **_counted("logaddexp logaddexp2", 6, "6N: larger, difference, magnitude, exponential, log1p, add"),
-    **_per_input(("equal", "isclose"), "N of the first tensor: one comparison each"),
+    **_per_input(("frexp",), "N: one split each"),
+    **_per_input(("equal",), "N of the first tensor: one comparison each"),
+    "aten.allclose": Formula(
+        FAMILY, "6N: subtract, two magnitudes, scale, add, compare", lambda call: 6 * elements(call.args[0])
+    ),
+    "aten._amp_update_scale": Formula(FAMILY, "1: grow or shrink the scale", lambda call: elements(call.args[0])),
 }

@@ -95,14 +95,14 @@ class Entry:
         dense = dense_arguments(self.name, call.args, past)
         if dense is not None:
             return self._add(Call(dense, call.kwargs, dense[0]), tally)
-        self._miss(tally, "unsupported_operator_formula", _UNUSUAL[OPAQUE], hides_products=True)
+        self.miss(tally, "unsupported_operator_formula", _UNUSUAL[OPAQUE], hides_products=True)
         return 0
 
     def _add(self, call: Call, tally: Tally, scale: int = 1) -> Count:
         cost = self.cost
         flops: Count = 0
         if cost is None:
-            self._miss(tally, "uncounted_operator", NO_FORMULA, hides_products=not self.has_known_macs)
+            self.miss(tally, "uncounted_operator", NO_FORMULA, hides_products=not self.has_known_macs)
         try:
             if cost is not None:
                 flops = scale * cost(call)
@@ -110,7 +110,7 @@ class Entry:
                 tally.flops += flops
             self._add_macs(call, tally, flops, scale)
         except Exception as fault:  # noqa: BLE001 # a formula, the caller's included, must not end the user's run
-            self._miss(tally, "unsupported_operator_formula", _words(fault), hides_products=True)
+            self.miss(tally, "unsupported_operator_formula", _words(fault), hides_products=True)
         return flops
 
     def _add_macs(self, call: Call, tally: Tally, flops: Count, scale: int) -> None:
@@ -138,10 +138,11 @@ class Entry:
             return self._add(call, tally, scale)
         flops = self._add(call, tally)
         hides = row is None or row.is_product or row.macs is not None
-        self._miss(tally, "incomplete_operator_formula", _UNUSUAL[COMPLEX], hides_products=hides)
+        self.miss(tally, "incomplete_operator_formula", _UNUSUAL[COMPLEX], hides_products=hides)
         return flops
 
-    def _miss(self, tally: Tally, code: DiagnosticCode, words: str, *, hides_products: bool) -> None:
+    def miss(self, tally: Tally, code: DiagnosticCode, words: str, *, hides_products: bool) -> None:
+        """Note that a call was not counted, or not in full."""
         self.problems[code, words] = self.problems.get((code, words), 0) + 1
         tally.is_flops_complete = False
         self._hide(tally, hides_products)

@@ -11,7 +11,8 @@ view _unsafe_view reshape view_as expand expand_as t transpose permute movedim s
 squeeze unsqueeze select slice narrow split split_with_sizes unsafe_split unsafe_split_with_sizes chunk unsafe_chunk
 tensor_split unbind diagonal as_strided unfold detach alias view_as_real view_as_complex _conj _neg_view real imag
 _reshape_alias _nested_view_from_buffer _test_autograd_multiple_dispatch_view resolve_conj resolve_neg
-lift_fresh lift set_ _nested_view_from_jagged _nested_get_values values indices crow_indices col_indices
+lift_fresh lift set set_ _make_dual _fw_primal slice_inverse _indices _coalesced
+_mkldnn_transpose _nested_view_from_jagged _nested_get_values values indices crow_indices col_indices
 """
 _COPIES = """
 clone copy _to_copy contiguous cat stack hstack vstack repeat repeat_interleave tile index index_select gather take
@@ -27,14 +28,20 @@ mkldnn_reorder_conv3d_weight mkldnn_reorder_linear_weight _pack_padded_sequence 
 _pad_packed_sequence to_padded_tensor _nested_from_padded _nested_tensor_from_mask _nested_tensor_from_tensor_list
 _copy_from _copy_from_and_resize split_with_sizes_copy combinations cartesian_prod
 index_select_backward value_selecting_reduction_backward
-_foreach_copy _foreach_clone_backup _chunk_cat _unsafe_index _unsafe_masked_index
+_foreach_copy _chunk_cat _unsafe_index _unsafe_masked_index
+lu_unpack _lazy_clone _reshape_copy _stack sparse_coo_tensor _sparse_coo_tensor_unsafe _sparse_coo_tensor_with_dims
+_sparse_coo_tensor_with_dims_and_tensors sparse_compressed_tensor sparse_mask _foreach_clone
+_jagged_to_padded_dense_forward _padded_dense_to_jagged_forward _mkldnn_reshape
 """
 _FILLS = """
 empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros ones ones_like
 new_ones full full_like new_full fill fill_diagonal zero scalar_tensor eye _efficientzerotensor resize resize_as
 _foreach_zero tril_indices triu_indices complex polar _resize_output _empty_affine_quantized
 """
-_COUNTERS = "arange range linspace logspace bincount one_hot bucketize searchsorted"
+_COUNTERS = (
+    "arange range linspace logspace bincount one_hot bucketize searchsorted hann_window hamming_window "
+    "blackman_window bartlett_window kaiser_window fft_fftfreq fft_rfftfreq hash_tensor"
+)
 _BOOLEANS = """
 logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift
 bitwise_right_shift __and__ __or__ __xor__ __lshift__ __rshift__ all any _is_all_true _is_any_true is_nonzero
@@ -42,7 +49,8 @@ isin is_same_size _nested_tensor_from_mask_left_aligned _has_compatible_shallow_
 """
 _ORDER = """
 sort argsort msort topk kthvalue median nanmedian mode unique_consecutive _unique _unique2 unique_dim nonzero
-nonzero_static argwhere histc _histogramdd_bin_edges
+nonzero_static argwhere histc histogram _histogramdd_bin_edges _histogramdd_from_bin_cts
+_histogramdd_from_bin_tensors unique_dim_consecutive
 """
 _READS = """
 _local_scalar_dense item _linalg_check_errors _assert_async _assert_scalar _functional_assert_async

@@ -108,6 +108,7 @@ ROWS: dict[str, Row] = {
     "aten.index_put": _row("0; accumulating 1 per value", _index_put),
     "aten._index_put_impl": _row("0; accumulating 1 per value", _index_put),
     "aten._unsafe_index_put": _row("0; accumulating 1 per value", _index_put),
+    "aten._unsafe_masked_index_put_accumulate": _row("1 per value", lambda call: elements(call.args[3])),
     "aten.put": _row("0; accumulating 1 per value", lambda call: bool(call.at(3)) * elements(call.args[1])),
     "aten.scatter": _row("0; with a reduction 1 per value", _scatter),
     "aten.scatter_reduce": _row("1 per value; mean + 1 per result", _scatter_reduce),

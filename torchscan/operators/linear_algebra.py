@@ -37,6 +37,12 @@ def _triangular(call: Call) -> int:
     return order * order * _columns(call.output, order)
 
 
+def _solve_by_substitution(call: Call) -> int:
+    """The old ``triangular_solve(b, a, ...)``: the matrix comes second."""
+    order = sizes(call.args[1])[-1]
+    return order * order * _columns(call.args[0], order)
+
+
 def _twice_triangular(matrix: int) -> Cost:
     """Forward and back substitution: 2 n^2 for each right-hand side."""
 
@@ -69,6 +75,21 @@ def _qr(call: Call) -> int:
     return _batch(call.args[0]) * factor * (1 if mode == "r" else 2)
 
 
+def _reflect(call: Call) -> int:
+    """``householder_product(reflectors, ...)``: k reflections of an m by n matrix: 2 m n k - (m + n) k^2 + 2/3 k^3,
+    doubled."""
+    rows, columns = sizes(call.args[0])[-2:]
+    rank = min(rows, columns)
+    factor = 2 * (2 * rows * columns * rank - (rows + columns) * rank**2 + 2 * rank**3 / 3)
+    return _batch(call.args[0]) * round(factor)
+
+
+def _apply_reflections(call: Call) -> int:
+    """``ormqr(reflectors, scales, other)``: each of k reflections of m values takes 4 m for each column."""
+    rows, reflections = sizes(call.args[0])[-2:]
+    return 4 * reflections * rows * _columns(call.args[2], rows)
+
+
 def _cross(call: Call) -> int:
     """Two products and a subtraction for each component."""
     return int(3 * elements(call.output))
@@ -91,5 +112,13 @@ ROWS: dict[str, Row] = {
     "aten.linalg_solve_triangular": _row("n^2 per right-hand side", _triangular),
     "aten._linalg_solve_ex": _row("2/3 n^3 + 2 n^2 per right-hand side", _solve),
     "aten.linalg_qr": _row("Householder factor and Q", _qr),
+    "aten.linalg_lu": _row("2/3 n^3", _rectangular_lu),
+    "aten.cholesky": _row("1/3 n^3", _factor(1, 3)),
+    "aten.linalg_ldl_factor_ex": _row("1/3 n^3", _factor(1, 3)),
+    "aten.linalg_ldl_solve": _row("2 n^2 per right-hand side", _twice_triangular(0)),
+    "aten.triangular_solve": _row("n^2 per right-hand side", _solve_by_substitution),
+    "aten.geqrf": _row("Householder factor", _reflect),
+    "aten.linalg_householder_product": _row("Householder factor", _reflect),
+    "aten.ormqr": _row("4 m k per column", _apply_reflections),
     "aten.linalg_cross": _row("3 per component", _cross),
 }

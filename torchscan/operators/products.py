@@ -63,6 +63,11 @@ def _grouped(call: Call) -> int:
     return 2 * elements(left) * sizes(right)[-1]
 
 
+def _packed(call: Call) -> int:
+    """Weights packed in a few bits: every output is a dot product over the input's last axis."""
+    return 2 * elements(call.output) * sizes(call.args[0])[-1]
+
+
 def _trilinear(call: Call) -> int:
     """Sum of ``i1 * i2 * i3`` contracted in two steps: first the summed axes that ``i3`` lacks, then the rest.
 
@@ -135,6 +140,18 @@ ROWS: dict[str, Row] = {
     "aten.linear_backward": _complex("the forward's product for each gradient asked for", _linear_backward),
     "aten._grouped_mm": _complex("2 rows x K x N: each row meets its group's matrix", _grouped),
     "aten._scaled_grouped_mm": _complex("2 rows x K x N: each row meets its group's matrix", _grouped),
+    **{
+        f"aten.{name}": Formula(FAMILY, "2MKN, weights packed", _packed, is_product=True)
+        for name in (
+            "_weight_int8pack_mm",
+            "_weight_int4pack_mm",
+            "_weight_int4pack_mm_for_cpu",
+            "_mixed_dtypes_linear",
+            "_weight_int4pack_mm_with_scales_and_zeros",
+            "_dyn_quant_matmul_4bit",
+            "_scaled_mm_v2",
+        )
+    },
     "aten.mv": _complex("2MK", _matrix_vector(0)),
     "aten.addmv": _complex("2MK; bias omitted", _matrix_vector(1)),
     "aten.dot": _complex("2K", _matrix_vector(0)),
@@ -144,5 +161,6 @@ ROWS: dict[str, Row] = {
     "aten._cdist_forward": Formula(FAMILY, "3 per pair and coordinate for p = 2", _distances),
     "aten._pdist_forward": Formula(FAMILY, "3 per pair and coordinate for p = 2", _pair_distances),
     "aten._cdist_backward": Formula(FAMILY, "4 per pair and coordinate", _distance_backward),
+    "aten._pdist_backward": Formula(FAMILY, "4 per pair and coordinate", _distance_backward),
     "aten._euclidean_dist": Formula(FAMILY, "2(D + 2) + 2 per pair", _euclidean, macs=_euclidean_macs),
 }

@@ -64,6 +64,8 @@ ROWS: dict[str, Row] = {
     **_rows("std std_mean", _variance(1), "4N + R"),
     **_rows("linalg_vector_norm norm", vector_norm, "2N for order 2; 2N - R for 0, 1, infinity; else 3N"),
     **_rows("logsumexp", folded(4, 0), "4N: max, subtract, exponential, sum, logarithm, add"),
+    **_rows("linalg__powsum", folded(3, -1), "3N - R: magnitude, power, add"),
+    **_rows("_foreach_max", folded(1, -1), "N - R over each of a list"),
     **_rows("trace", lambda call: max(min(sizes(call.args[0])) - 1, 0), "diagonal - 1"),
     **_rows("dist", folded(3, 0), "3N: subtract, square, sum, root"),
     **_rows("cumsum cumprod cummax cummin _cummax_helper _cummin_helper", _scan(1), "N - R"),

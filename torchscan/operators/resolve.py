@@ -9,6 +9,7 @@ import torch
 from torch._C import DispatchKey
 from torch._ops import HigherOrderOperator
 
+from torchscan.operators import explicit_attention
 from torchscan.operators.call import Call
 from torchscan.operators.custom import by_shape
 from torchscan.operators.entry import Entry
@@ -26,6 +27,11 @@ _COMPLEX_MAKERS = frozenset(
     )
 )  # fmt: skip
 
+
+_RUNS = {
+    explicit_attention.SCALE: explicit_attention.run_scale,
+    explicit_attention.SOFTMAX: explicit_attention.run_softmax,
+}
 
 # Questions about a tensor. Some are composites whose pieces would ask the tensor's class again, so they run as a whole.
 _QUESTIONS = frozenset(
@@ -59,8 +65,9 @@ def resolve(func: Any, formulas: str, custom: Mapping[Any, Any], registry: Mappi
         return Entry(name, run=run_maker, free_reason=row.reason if isinstance(row, Free) else None)
     if isinstance(row, Free):
         return Entry(name, free_reason=row.reason, moves=row.moves, makes_complex=name in _COMPLEX_MAKERS)
+    run = _RUNS.get(str(func)) if formulas == "extended" else None
     cost: Cost | None = formula.flops if formula and (formulas == "extended" or native is not None) else None
-    return Entry(name, cost=cost, row=formula, makes_complex=name in _COMPLEX_MAKERS)
+    return Entry(name, cost=cost, row=formula, run=run, makes_complex=name in _COMPLEX_MAKERS)
 
 
 def _is_composite(func: Any) -> bool:
@@ -78,8 +85,7 @@ def _run_pieces(counter: Any, entry: Entry, func: Any, args: tuple[Any, ...], kw
     """
     if kind_of(args) == OPAQUE:
         output = func(*args, **kwargs)
-        entry.calls += 1
-        entry.count(Call(args, kwargs, output), (), counter.current, counter.past)
+        counter.count(entry, Call(args, kwargs, output))
         return output
     with counter.resumed():
         # Not func.decompose: that prefers a Python decomposition, which does other arithmetic than the plain run.

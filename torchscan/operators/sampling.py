@@ -147,6 +147,9 @@ ROWS: dict[str, Row] = {
         lambda call: _grid_sample(2)(Call((*call.args, _BILINEAR, 0, True), {}, call.output)),
     ),
     "aten.grid_sampler_2d_backward": _row("points as forward; 2 per tap, 3 per tap and axis", _grid_sample_backward(2)),
+    "aten._grid_sampler_2d_cpu_fallback_backward": _row(
+        "points as forward; 2 per tap, 3 per tap and axis", _grid_sample_backward(2)
+    ),
     "aten.grid_sampler_3d_backward": _row("points as forward; 2 per tap, 3 per tap and axis", _grid_sample_backward(3)),
     "aten.affine_grid_generator": Formula(FAMILY, "2(D + 1) per coordinate", _affine_grid, macs=_affine_grid_macs),
 }

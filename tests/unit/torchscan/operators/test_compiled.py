@@ -63,3 +63,16 @@ def test_only_the_branch_that_runs_counts(is_long: bool, products: int) -> None:
         return torch.cond(torch.tensor(is_long), lambda x: x @ x @ x, lambda x: x @ x, (torch.rand(4, 4),))
 
     assert macs(work) == products * 64
+
+
+def test_kernels_generated_during_the_run_leave_the_count_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchscan.operators import counter as module
+
+    monkeypatch.setattr(module, "can_compile", lambda: False)
+    monkeypatch.setattr(module, "can_generate", lambda: True)
+
+    counter = counted(lambda: torch.ones(3) + 1)
+
+    assert counter.report()["total"]["status"] == "partial"
+    assert counter.report()["diagnostics"][0]["operator"] == "torch.compile"
+    assert not counter.total.is_macs_complete

@@ -85,3 +85,62 @@ def test_spectral_norm_by_hand():
     # Three dot products of 4, one of 3, and 12 divides.
     flops, macs, _ = work(module[0], module.original)
     assert (flops, macs) == (3 * 7 + 5 + 12, 12 + 3)
+
+
+@pytest.mark.skipif(not hasattr(nn, "RMSNorm"), reason="since torch 2.4")
+def test_rms_norm_by_hand():
+    # 12 values in 3 rows: 3N + 2R + N; squares N and products N; 3N + 2R + 1, and 2N + 4 for the weight.
+    assert work(nn.RMSNorm(4), torch.rand(3, 4)) == (36 + 6 + 12, 24, 36 + 6 + 1 + 24 + 4)
+    assert work(nn.RMSNorm(4, elementwise_affine=False), torch.rand(3, 4)) == (42, 12, 43)
+
+
+def test_dropout_in_training_moves_its_mask():
+    # Mask written and read, values read and written for the product, and again for the scaling.
+    source = torch.rand(2, 4)
+    assert estimate(nn.Dropout(0.5), source)["dmas"] == 48
+    assert estimate(nn.Dropout(1.0), source)["dmas"] == 16
+    # Mask written; four stages of read and write; product and add of mask and values.
+    assert estimate(nn.AlphaDropout(0.5), source)["dmas"] == 8 + 64 + 2 * 24
+
+
+def test_what_losses_read_and_write():
+    first, second, classes = torch.rand(2, 3), torch.rand(2, 3), torch.tensor([0, 2])
+    reduced = 2 + 1  # two losses read, one number written
+    # Two distances that read two rows and write one number; they are read again, and each loss is written.
+    assert work(nn.TripletMarginLoss(), first, second, first)[2] == 2 * 14 + 4 + 2 + reduced
+    assert work(nn.CosineEmbeddingLoss(), first, second, torch.tensor([1, -1]))[2] == 12 + 2 + 2 + 2 + reduced
+    # Target, value and loss of each row.
+    assert work(nn.NLLLoss(), first, classes)[2] == 6 + reduced
+    assert work(nn.NLLLoss(torch.ones(3)), first, classes)[2] == 8 + reduced
+    assert work(nn.CrossEntropyLoss(), first, classes)[2] == 48 + 12 + 6 + reduced
+    assert work(nn.CrossEntropyLoss(), first, second)[2] == 48 + 12 + 12 + 2 + reduced
+    # Values, targets, losses.
+    assert work(nn.MultiMarginLoss(), first, classes)[2] == 6 + 2 + 2 + reduced
+    assert work(nn.MultiLabelMarginLoss(), first, torch.tensor([[0, -1, 0]] * 2))[2] == 12 + 2 + reduced
+    assert work(nn.GaussianNLLLoss(), first, second, torch.ones(2, 1))[2] == 12 + 2 + 6 + 7
+    # 67 cells of 5, two losses, and each divided by its length.
+    ctc = (torch.rand(6, 2, 5).log_softmax(2), torch.ones(2, 3).long(), (6, 5), (3, 2))
+    assert work(nn.CTCLoss(), *ctc)[2] == 5 * 67 + 2 + 6 + reduced
+
+
+def test_what_recurrent_layers_read_and_write():
+    # Two steps of one sequence, I = 3, H = 2. Input stage 6 + 6 weights + 2 biases -> 4 gates; per step 4 weights and 2
+    # biases, the state read 4 and 4 gates written; both kinds of gates read 8, the state written 4.
+    assert work(nn.RNN(3, 2), torch.rand(2, 1, 3))[2] == (6 + 6 + 2 + 4) + (4 + 2 * (4 + 2) + 4) + (8 + 4)
+    # GRU has three gates, and reads the state once more.
+    assert work(nn.GRU(3, 2), torch.rand(2, 1, 3))[2] == (6 + 18 + 6 + 12) + (4 + 2 * (12 + 6) + 12) + (24 + 8)
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections:UserWarning")
+def test_what_a_projection_computes_and_moves():
+    # One row, I = 1, H = 2, projected to 1: 8 gates of 1 + 1 + 1 with 2 biases; 18 per unit; one dot product of 2.
+    flops, macs, dmas = work(nn.LSTM(1, 2, proj_size=1), torch.rand(1, 1, 1))
+    assert (flops, macs) == (8 * 5 + 36 + 3, 8 * 2 + 2)
+    # Input 1 + 8 + 8 -> 8; state 1 + 8 + 8 -> 8; gates 16, states 6; projection 2 + 2 -> 1.
+    assert dmas == 25 + 25 + 22 + 5
+
+
+def test_spectral_norm_moves():
+    module = parametrizations.spectral_norm(nn.Linear(4, 3)).eval().parametrizations.weight
+    # Product 12 + 4 -> 3; dot 3 + 3 -> 1; divide 12 + 1 -> 12.
+    assert work(module[0], module.original)[2] == 19 + 7 + 25

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from torchscan.crawl.assemble import Observation, assemble
-from torchscan.crawl.estimate import Estimator
+from torchscan.crawl.estimator import Estimator
 from torchscan.crawl.failure import teach
 from torchscan.crawl.hooks import observed
 from torchscan.crawl.inputs import Inputs, Shape, prepare_inputs

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchscan.crawl.estimate import Estimator
+from torchscan.crawl.estimator import Estimator
 from torchscan.crawl.record import Call
 from torchscan.formulas.handler import ModuleCall
 from torchscan.metadata.describe import Describer

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -221,6 +222,7 @@ def test_an_answer_that_is_no_mapping_is_named(answer):
         True, "9", -1, float("nan"), float("inf"), 3 + 0j, torch.tensor(3), [9], macs(complete, 9, "FLOPs"),
         {"status": "complete"}, {**macs(complete, 9), "value": 8}, {**macs(complete, 9), "status": "partial"},
         {**macs(unavailable), "status": "fine"}, {**macs(complete, 9), "scope": 3}, {**macs(complete, 9), "extra": 1},
+        {**macs(complete, 9), "status": []}, {**macs(complete, 9), "value": torch.ones(2)},
     ],
 )  # fmt: skip
 def test_a_value_that_is_no_estimate_is_unavailable_and_named(value):
@@ -228,6 +230,21 @@ def test_a_value_that_is_no_estimate_is_unavailable_and_named(value):
     assert total(report, "macs") == ("unavailable", None)
     assert ("custom_metric_invalid", "", "macs") in codes(report)
     assert total(report, "module_flops")[0] == "complete"
+
+
+def test_an_answer_that_cannot_be_read_is_named():
+    class Hostile(Mapping[str, int]):
+        def __iter__(self) -> Any:
+            raise RuntimeError("no keys")
+
+        def __len__(self) -> int:
+            return 1
+
+        def __getitem__(self, key: str) -> int:
+            return 1
+
+    report = crawl(nn.Linear(3, 3), custom_modules={nn.Linear: ModuleHandler(lambda call: Hostile())})
+    assert ("custom_handler_error", "", "module_metrics") in codes(report)
 
 
 def test_an_unknown_metric_is_named_and_the_rest_is_kept():

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from contextlib import suppress
 
 import torch
@@ -163,3 +166,28 @@ def test_equal_calls_give_byte_identical_json():
     module = Looped(3)
     third, fourth = (json.dumps(crawl_module(module, (3,)), allow_nan=False) for _ in range(2))
     assert first == second == third == fourth
+
+
+SAME_EVERYWHERE = """
+import json, torch
+from torch import nn
+from torchscan import ModuleHandler, crawl_module
+owner = ModuleHandler(lambda call: {}, frozenset({"macs", "dmas", "module_flops", "receptive_field"}))
+model = nn.Sequential(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), nn.Sequential(nn.Linear(4, 4)))
+report = crawl_module(model, args=(torch.ones(1, 3, 4),), custom_modules={nn.Linear: owner})
+print(json.dumps(report, allow_nan=False))
+"""
+
+
+def test_another_process_with_other_hash_seeds_says_the_same():
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", SAME_EVERYWHERE],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(texts) == 1

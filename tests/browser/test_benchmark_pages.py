@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from support.benchmarks import TIMES, make_benchmark
 from support.browser import Visit
+from support.measured import TIMES, make_benchmark
 
 from torchscan.compare.benchmarks import compare_benchmarks
 from torchscan.render.document import render_report

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from support.benchmarks import TIMES, make_benchmark
 from support.golden import check_golden
 from support.markup import check_structure
+from support.measured import TIMES, make_benchmark
 
 from torchscan.compare.benchmarks import compare_benchmarks
 from torchscan.render.document import render_report

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.benchmarks import TIMES, make_benchmark
 from support.markup import check_structure, elements
+from support.measured import TIMES, make_benchmark
 
 from torchscan.compare.benchmarks import compare_benchmarks
 from torchscan.render.charts import MOST_DOTS, axis, side

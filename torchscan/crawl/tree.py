@@ -7,6 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+CAN_RUN_EAGERLY = hasattr(torch.compiler, "set_stance")
+"""Since torch 2.6 compiled modules can be told to run eagerly for a while."""
+
 
 class Node(NamedTuple):
     """One distinct module of the tree.
@@ -23,7 +26,7 @@ class Node(NamedTuple):
     @property
     def is_opaque(self) -> bool:
         """Its forward runs outside Python, so the calls that it makes cannot be seen."""
-        return isinstance(self.module, torch.jit.ScriptModule)
+        return isinstance(self.module, torch.jit.ScriptModule) or (not CAN_RUN_EAGERLY and _is_compiled(self.module))
 
     @property
     def name(self) -> str:
@@ -54,3 +57,7 @@ def walk(root: nn.Module) -> list[Node]:
             ]
             waiting.extend(reversed(below))
     return nodes
+
+
+def _is_compiled(module: nn.Module) -> bool:
+    return type(module).__name__ == "OptimizedModule" or vars(module).get("_compiled_call_impl") is not None

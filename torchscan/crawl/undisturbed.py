@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchscan.crawl.tree import Node
+from torchscan.crawl.tree import CAN_RUN_EAGERLY, Node
 
 FRAMES_PER_CALL = 4
 """Python frames that observing adds to one module call: torch's inner function, and room for a hook at the bottom."""
@@ -109,7 +109,7 @@ def _eager_stance() -> AbstractContextManager[Any]:
 
     Without torch's compiler loaded nothing can be compiled, and loading it would cost a second.
     """
-    if "torch._dynamo" not in sys.modules or not hasattr(torch.compiler, "set_stance"):
+    if "torch._dynamo" not in sys.modules or not CAN_RUN_EAGERLY:
         return nullcontext()
     stance: AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
     return stance

@@ -63,6 +63,21 @@ def test_a_module_compiled_in_place_is_observed():
     assert backend.times == 1
 
 
+@pytest.mark.parametrize("in_place", [True, False])
+def test_where_compiled_modules_cannot_run_eagerly_they_are_named(in_place, monkeypatch):
+    for module in ("tree", "undisturbed"):  # as before torch 2.6
+        monkeypatch.setattr(f"torchscan.crawl.{module}.CAN_RUN_EAGERLY", False)
+    inner = Residual()
+    compiled = torch.compile(inner, backend=Compiled())
+    if in_place:
+        inner.compile(backend=Compiled())
+    report = crawl(nn.Sequential(inner if in_place else compiled))
+    assert paths(report) == ["", "0"]
+    assert ("opaque_module", "0", "module_metrics") in codes(report)
+    assert total(report, "macs") == ("unavailable", None)
+    assert report["totals"]["operator_flops"]["status"] == "partial"
+
+
 def test_data_parallel_on_the_cpu_is_observed():
     report = crawl(nn.DataParallel(nn.Linear(3, 2)))
     assert paths(report) == ["", "module"]

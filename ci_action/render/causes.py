@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ci_action.core.comparing import is_complete
 from ci_action.core.metrics import label
 from ci_action.core.verdict import Word
+from ci_action.render.equal_blocks import Call, Group, fold
 from torchscan.render import units
 from torchscan.report.analysis import UNITS
 
@@ -21,17 +22,17 @@ METRIC = "operator_flops"
 """The one metric whose rows are exclusive and add up to the total, so that a row's change is a share of the change."""
 MOST_CALLS = 3
 
-_Call = tuple[str, int]
-_Calls = dict[_Call, "MetricResult"]
+_Calls = dict[Call, "MetricResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """One module call and what it adds to the change."""
+    """One module call, or several equal ones, and what they add to the change."""
 
     target: str
     path: str
     call_index: int
+    blocks: int
     base: str
     head: str
     change: str
@@ -55,15 +56,18 @@ def find_causes(target: TargetVerdict, base: TargetResult | None, head: TargetRe
     if METRIC not in moved or len(reports) != 2:
         return None
     old, new = map(_calls, reports)
-    ranked = sorted(
-        ((_work(new, call) - _work(old, call), call) for call in {**old, **new} if _is_change(old, new, call)),
-        key=lambda item: (-abs(item[0]), item[1]),
+    changed = [call for call in {**old, **new} if _is_change(old, new, call)]
+    groups = fold(changed, key=lambda call: (_work(old, call), _work(new, call)))
+
+    def share(group: Group) -> float:
+        return len(group.calls) * (_work(new, group.calls[0]) - _work(old, group.calls[0]))
+
+    ranked = sorted(groups, key=lambda group: (-abs(share(group)), group.calls[0]))
+    rows = tuple(_cause(target.id, group, old, new) for group in ranked[:MOST_CALLS])
+    found = Causes(
+        target=target.id, metric=label(METRIC), rows=rows, changed_calls=len(changed), all_calls=len({**old, **new})
     )
-    rows = tuple(_cause(target.id, call, old.get(call), new.get(call)) for _, call in ranked[:MOST_CALLS])
-    calls = Causes(
-        target=target.id, metric=label(METRIC), rows=rows, changed_calls=len(ranked), all_calls=len({**old, **new})
-    )
-    return calls if rows else None
+    return found if rows else None
 
 
 def _calls(report: AnalysisReport) -> _Calls:
@@ -74,23 +78,24 @@ def _calls(report: AnalysisReport) -> _Calls:
     }
 
 
-def _is_change(old: _Calls, new: _Calls, call: _Call) -> bool:
+def _is_change(old: _Calls, new: _Calls, call: Call) -> bool:
     """Whether both sides are sure of the call's work and differ. A call that a side lacks did no work there."""
     sure = all(call not in side or is_complete(side[call]) for side in (old, new))
     return sure and _work(old, call) != _work(new, call)
 
 
-def _work(side: _Calls, call: _Call) -> float:
+def _work(side: _Calls, call: Call) -> float:
     return side[call]["value"] or 0 if call in side else 0
+
+
+def _cause(target: str, group: Group, old: _Calls, new: _Calls) -> Cause:
+    call, count, unit = group.calls[0], len(group.calls), UNITS[METRIC]  # not the report's own word for the unit
+    times = f"{count} {units.TIMES} " if count > 1 else ""
+    sides = units.metric_pair(*(_with_unit(side.get(call), unit) for side in (old, new)))
+    base, head = (side if side == "absent" else f"{times}{side}" for side in sides)
+    change = units.delta(count * _work(old, call), count * _work(new, call), unit)
+    return Cause(target=target, path=group.path, call_index=call[1], blocks=count, base=base, head=head, change=change)
 
 
 def _with_unit(result: MetricResult | None, unit: str) -> MetricResult | None:
     return None if result is None else {**result, "unit": unit}
-
-
-def _cause(target: str, call: _Call, old: MetricResult | None, new: MetricResult | None) -> Cause:
-    unit = UNITS[METRIC]  # not the report's own word for it
-    base, head = units.metric_pair(_with_unit(old, unit), _with_unit(new, unit))
-    before, after = ((side["value"] or 0) if side else 0 for side in (old, new))
-    change = units.delta(before, after, unit)
-    return Cause(target=target, path=call[0], call_index=call[1], base=base, head=head, change=change)

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from ci_action.core.facts import Facts
     from ci_action.core.plan import Plan
     from ci_action.core.verdict import Verdict
-    from ci_action.render.view import View
+    from ci_action.render.view import ListView, View
 
 _HEADER = ("Result", "Target", "Metric", "Base", "Head", "Change", "Limit")
 _NAME_LENGTH = 32
 _MOST_ROWS = 100
+_MOST_LISTED = 40
 
 
 def terminal(view: View, verdict: Verdict, plan: Plan, facts: Facts) -> str:
@@ -49,7 +50,15 @@ def _table(view: View) -> list[str]:
     table = _aligned([_HEADER, *rows]) if rows else []
     if hidden > 0:
         table.append(f"{hidden} more rows are in the HTML reports")
-    return [*table, *(part.title for part in view.lists)]
+    return [*table, *(line for part in view.lists for line in _list(part))]
+
+
+def _list(part: ListView) -> list[str]:
+    """Give unchanged or new targets with their numbers."""
+    rows = [(name(row.target, _NAME_LENGTH), *row.numbers) for row in part.rows[:_MOST_LISTED]]
+    hidden = len(part.rows) - len(rows) + part.hidden
+    more = [f"{hidden} more are in the HTML reports"] if hidden else []
+    return ["", f"{part.title}:", *_aligned([("Target", *part.columns), *rows]), *more]
 
 
 def _failure(target: str, side: str, verdict: Verdict) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from support.reports import Node, linear, make_report
@@ -318,3 +319,9 @@ SCENES: dict[str, Callable[[], Scene]] = {
         other_torch,
     )
 }
+
+
+@cache
+def rendered(name: str) -> Rendered:
+    """A scene's texts. Drawing forty pages takes a while, and equal runs give equal texts."""
+    return SCENES[name]().render()

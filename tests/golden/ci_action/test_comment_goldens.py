@@ -14,6 +14,7 @@ from pathlib import Path
 import cmarkgfm
 import pytest
 from cmarkgfm.cmark import Options
+from support import scenes
 from support.scenes import CRASH, FACTS, SCENES, scene
 
 from ci_action.core.marker import parse_marker
@@ -25,7 +26,7 @@ EXTENSIONS = ["table", "autolink", "strikethrough", "tagfilter", "tasklist"]
 
 @pytest.fixture(scope="module")
 def rendered() -> dict[str, Rendered]:
-    return {name: build().render() for name, build in SCENES.items()}
+    return {name: scenes.rendered(name) for name in SCENES}
 
 
 def html_of(markdown: str) -> str:
@@ -150,8 +151,7 @@ def test_at_most_one_alert_and_only_at_top_level(name: str, rendered: dict[str, 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_no_change_is_said_only_of_what_was_measured(name: str) -> None:
-    scene = SCENES[name]()
-    comment = scene.render().comment
+    scene, comment = SCENES[name](), scenes.rendered(name).comment
     bad = [target for target in scene.verdict.targets if target.failure("head")]
 
     if bad or not any(target.is_measured for target in scene.verdict.targets):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.scenes import SCENES
+from support.scenes import rendered
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")]
@@ -26,7 +26,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("report")
-    for name, text in SCENES["forty_targets"]().render().pages.items():
+    for name, text in rendered("forty_targets").pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     return (folder / "index.html").as_uri()
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 from jsonschema import Draft202012Validator
-from support.scenes import SCENES, counts, scene
+from support.scenes import SCENES, counts, rendered, scene
 from support.verdicts import config, failure
 
 from ci_action.core.schemas import load_schema
@@ -69,7 +69,7 @@ def test_hostile_names_add_no_markup() -> None:
 
 @pytest.mark.parametrize("name", SCENES)
 def test_index_is_sound(name: str) -> None:
-    html = SCENES[name]().render().pages["index.html"]
+    html = rendered(name).pages["index.html"]
     page = Page(html)
     ids = page.values["id"]
 
@@ -92,26 +92,26 @@ def test_policy_allows_exactly_our_script() -> None:
 
 
 def test_each_target_links_to_its_page_and_each_file_is_listed() -> None:
-    rendered = SCENES["one_regression"]().render()
-    page = Page(rendered.pages["index.html"])
+    made = rendered("one_regression")
+    page = Page(made.pages["index.html"])
 
-    assert {link for link in page.values["href"] if not link.startswith("#")} == set(rendered.pages) - {"index.html"}
-    for name, text in rendered.pages.items():
+    assert {link for link in page.values["href"] if not link.startswith("#")} == set(made.pages) - {"index.html"}
+    for name, text in made.pages.items():
         if name != "index.html":
-            assert hashlib.sha256(text.encode()).hexdigest() in rendered.pages["index.html"]
+            assert hashlib.sha256(text.encode()).hexdigest() in made.pages["index.html"]
 
 
 def test_gravest_targets_come_first() -> None:
-    html = SCENES["forty_targets"]().render().pages["index.html"]
+    html = rendered("forty_targets").pages["index.html"]
     states = re.findall(r'data-state="([\w-]+)" data-name', html)
 
     assert states == ["regression", "regression", "inconclusive", "improvement", *["equal"] * 36]
 
 
 def test_unchanged_targets_are_hidden_only_where_there_are_many() -> None:
-    assert "hide-equal" in SCENES["passing"]().render().pages["index.html"]
-    assert 'id="hide-equal" checked' in SCENES["forty_targets"]().render().pages["index.html"]
-    assert 'id="hide-equal" checked' not in SCENES["passing"]().render().pages["index.html"]
+    assert "hide-equal" in rendered("passing").pages["index.html"]
+    assert 'id="hide-equal" checked' in rendered("forty_targets").pages["index.html"]
+    assert 'id="hide-equal" checked' not in rendered("passing").pages["index.html"]
 
 
 def test_a_failed_side_still_has_the_other_sides_page() -> None:
@@ -120,13 +120,13 @@ def test_a_failed_side_still_has_the_other_sides_page() -> None:
 
 @pytest.mark.parametrize("name", SCENES)
 def test_verdict_document_fits_its_schema(name: str) -> None:
-    document = json.loads(SCENES[name]().render().pages["result.json"])
+    document = json.loads(rendered(name).pages["result.json"])
 
     Draft202012Validator(load_schema("verdict")).validate(document)
 
 
 def test_document_withholds_what_the_comment_withholds() -> None:
-    document = json.loads(SCENES["partial_evidence"]().render().pages["result.json"])
+    document = json.loads(rendered("partial_evidence").pages["result.json"])
     rows = {row["metric"]: row for target in document["targets"] for row in target["rows"] if target["id"] == "tiny_lm"}
 
     assert rows["operator_flops"]["delta"] is None
@@ -143,7 +143,7 @@ def test_colours_are_those_of_the_library() -> None:
 
 
 def test_index_stays_small() -> None:
-    assert len(SCENES["forty_targets"]().render().pages["index.html"].encode()) < 200 * 1024
+    assert len(rendered("forty_targets").pages["index.html"].encode()) < 200 * 1024
 
 
 def test_rendering_is_deterministic() -> None:

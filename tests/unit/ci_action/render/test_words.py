@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from support.reports import Node, linear, make_report
-from support.scenes import SCENES, scene
+from support.scenes import SCENES, rendered, scene
 from support.verdicts import (
     config,
     failure,
@@ -69,8 +69,8 @@ def test_every_word_and_gate_has_a_result() -> None:
 
 
 def test_glyphs_of_results_are_never_alone() -> None:
-    for build in SCENES.values():
-        for line in build().render().comment.splitlines():
+    for name in SCENES:
+        for line in rendered(name).comment.splitlines():
             if line.startswith(tuple(f"| {glyph}" for glyph, _ in RESULTS.values())):
                 assert line.split("|")[1].split()[1] in RESULTS
 
@@ -205,7 +205,7 @@ def test_width_counts_cells(text: str, cells: int) -> None:
 
 
 def test_terminal_columns_line_up() -> None:
-    lines = SCENES["one_regression"]().render().terminal.splitlines()
-    table = [line for line in lines if line.startswith(("Result", "over", "warn", "changed"))]
+    lines = rendered("one_regression").terminal.splitlines()
+    table = [line for line in lines if line.startswith(("Result", "over ", "warn ", "changed "))]
 
     assert len({line.index(word) for line, word in zip(table, ("Target", *["resnet50"] * 4), strict=True)}) == 1

@@ -113,7 +113,8 @@ def compared_total(
     if withheld:
         return replace(both, why=withheld)
     if before is None or after is None or before["value"] is None or after["value"] is None:
-        return replace(both, why=f"no change computed: {state_label(before)} {ARROW} {state_label(after)}")
+        states = dict.fromkeys((state_label(before), state_label(after)))
+        return replace(both, why=f"no change computed: {f' {ARROW} '.join(states)}")
     old, new = before["value"], after["value"]
     return replace(
         both,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ci_action.core.amounts import EXAMPLES, parse_amount, parse_percent
 from ci_action.core.config import Benchmark, Config, Limit, OutputCheck, Target
 from ci_action.core.config_errors import found, near
+from ci_action.core.denied import is_denied
 from ci_action.core.metrics import METRICS, measured_by
 from ci_action.core.pairs import covers, gated_timings, needed_pairs
 
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ci_action.core.config_errors import Place
-    from ci_action.core.metrics import Quantity
+    from ci_action.core.denied import is_denied
+from ci_action.core.metrics import Quantity
     from ci_action.core.toml_lines import Path
 
 _POLICIES = ("on-exceed", "on-unknown", "on-inconclusive", "on-missing-base", "on-removed")
 _PLAIN = ("accept-label", "threads", "seed", "environment", "comment")
 _LISTS = ("import-paths", "pass-env", "install")
-_DENIED_ENVIRONMENT = ("GITHUB_TOKEN", "GH_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
-_DENIED_PREFIXES = ("ACTIONS_", "INPUT_", "GITHUB_")
 _WILDCARDS = frozenset("*?[")
 
 
@@ -51,8 +51,8 @@ def build_config(table: Mapping[str, Any], place: Place) -> Config:
 
 def _check_run_keys(table: Mapping[str, Any], place: Place) -> None:
     for index, name in enumerate(table.get("pass-env", ())):
-        if name.upper() in _DENIED_ENVIRONMENT or name.upper().startswith(_DENIED_PREFIXES):
-            problem = f"found {name!r}; it can hold a token or steer the runner, so it never reaches measured code"
+        if is_denied(name):
+            problem = f"found {name!r}; it can hold a token or replace our code, so it never reaches measured code"
             raise place.error(("pass-env", index), problem)
     separate = table.get("environment") == "separate"
     if separate != ("install" in table):

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ci_action.core.config_errors import Place
-    from ci_action.core.denied import is_denied
-from ci_action.core.metrics import Quantity
+    from ci_action.core.metrics import Quantity
     from ci_action.core.toml_lines import Path
 
 _POLICIES = ("on-exceed", "on-unknown", "on-inconclusive", "on-missing-base", "on-removed")

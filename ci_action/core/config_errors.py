@@ -8,9 +8,6 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import relevance
-
 from ci_action.core.schemas import load_schema
 from ci_action.core.toml_lines import line_of
 from ci_action.errors import ConfigError
@@ -18,6 +15,7 @@ from ci_action.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
     from ci_action.core.toml_lines import Path
@@ -98,6 +96,8 @@ def check_schema(table: dict[str, Any], place: Place) -> None:
 
 @cache
 def _validator() -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # a quarter of a second that only a run with a config pays
+
     return Draft202012Validator(load_schema("config"))
 
 
@@ -117,6 +117,8 @@ def _explain(fault: ValidationError) -> tuple[Path, str]:
             f"the key {missing!r} is missing: {schema['properties'][missing].get('description', 'it must be given')}",
         )
     if fault.validator == "anyOf":
+        from jsonschema.exceptions import relevance
+
         deepest = min(fault.context or (), key=relevance, default=None)
         if deepest is not None and deepest.validator == "additionalProperties":
             return _explain(deepest)

@@ -33,7 +33,8 @@ as PyTorch's own counter does, and their half is `operator_macs`; fused biases a
 - Sparse, quantized and nested tensors make the count a lower bound. A nested tensor that an evaluation encoder makes of
   a padded batch counts as padded.
 - Attention counts its two products in every fused form, causal or masked alike. Where PyTorch dispatches the explicit
-  form instead, its scale, mask and softmax are operators of their own and count.
+  form instead, its scale, mask and softmax are operators of their own and count; on meta tensors, outside of training,
+  they are taken back, since a device with memory would have run the fused form.
 - A composite operator that inference mode dispatches whole is counted by its pieces; a higher-order operator by the
   branches that run. Functions compiled by `torch.compile` run their eager source while counted.
 - An operator outside this table is named by an `uncounted_operator` diagnostic, and the total is partial.

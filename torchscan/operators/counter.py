@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal, Self
 
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -59,8 +59,10 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
         self.listener: Callable[[str, int | float], None] | None = None
         self._custom = check_custom_mapping(custom_mapping)
         self._native = native_registry()
-        # Keyed by id: an overload's own __hash__ is a Python function, and overloads live as long as the process.
+        # Keyed by id, since an overload's own __hash__ is a Python function; the second keeps those ids taken.
         self._entries: dict[int, Entry] = {}
+        self._operators: list[Any] = []
+        self._stances: list[AbstractContextManager[None]] = []
         self.past = Provenance()
         self.suspect: Suspect | None = None
 
@@ -76,20 +78,17 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
 
     def __enter__(self) -> Self:
         self._may_compile = not can_compile()
-        self._eager = eager_stance()
-        self._eager.__enter__()
-        try:
-            super().__enter__()  # type: ignore[no-untyped-call]
-        except BaseException:
-            self._eager.__exit__(None, None, None)
-            raise
+        stance = eager_stance()
+        stance.__enter__()
+        self._stances.append(stance)
+        super().__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *error: Any) -> None:
         try:
             super().__exit__(*error)  # type: ignore[no-untyped-call]
         finally:
-            self._eager.__exit__(None, None, None)
+            self._stances.pop().__exit__(None, None, None)
         if self._may_compile and can_generate():  # the run itself compiled something, and then ran it
             entry = self._entries.setdefault(0, Entry(GENERATED_CODE))
             entry.calls += 1
@@ -140,6 +139,7 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
         entry = self._entries.get(id(func))
         if entry is None:
             entry = self._entries[id(func)] = resolve(func, self.formulas, self._custom, self._native)
+            self._operators.append(func)
         return entry
 
     @property

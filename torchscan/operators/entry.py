@@ -133,7 +133,7 @@ class Entry:
         """Complex tensors made during the run count as real arithmetic; those that the caller supplied are a gap."""
         row = self.row
         scale = 0 if row is None else 1 if row.is_complex_exact else row.complex_flops or 0
-        if scale and past.is_made_here((call.args, tuple(call.kwargs.values()))):
+        if scale and past.are_made_here((call.args, tuple(call.kwargs.values()))):
             past.note_complex(call.args, call.output)
             return self._add(call, tally, scale)
         flops = self._add(call, tally)

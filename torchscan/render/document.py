@@ -68,7 +68,7 @@ def _collection_paused() -> Iterator[None]:
 def _document(report: Any, before: AnalysisReport | None, format: str, title: str, metric: str) -> str:  # noqa: A002
     report_json = _as_json(report, "report")
     kind = report.get("report_type", "analysis")
-    if kind in _BENCHMARKS:
+    if isinstance(kind, str) and kind in _BENCHMARKS:
         return _benchmark(report, kind, before, format, title, report_json)
     if kind != "analysis":
         raise ValueError(

@@ -153,9 +153,15 @@ def _owners(call: LayerReport) -> list[str]:
 def _dependencies(found: Mapping[str, Any]) -> str:
     if found.get("status") != "complete":
         return "Token dependencies: unavailable."
-    sources = [
-        f"{' and '.join(map(str, source.get('arguments', ())))}: {source.get('relation', {}).get('kind', 'unknown')}"
-        for source in found.get("sources", ())
-        if isinstance(source, Mapping)
-    ]
+    sources = [_relation(source) for source in _listed(found.get("sources")) if isinstance(source, Mapping)]
     return f"Token dependencies: {'; '.join(sources) or 'none'}."
+
+
+def _relation(source: Mapping[str, Any]) -> str:
+    names = " and ".join(map(str, _listed(source.get("arguments"))))
+    relation = source.get("relation")
+    return f"{names}: {relation.get('kind', 'unknown') if isinstance(relation, Mapping) else 'unknown'}"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

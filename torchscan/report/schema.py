@@ -9,9 +9,12 @@ from typing import Any
 SCHEMA_VERSION = 1
 
 _LARGEST = 2**1000
+_LATENCY_CHANGES = ("faster", "slower", "within_variability", "unavailable")
 _METRIC_KEYS = frozenset(("status", "value", "known_value", "unit", "scope", "method"))
 _REPORT_KEYS = ("context", "inputs", "layers", "totals", "operator_flops", "diagnostics")
 _ROW_TYPES = {"path": str, "call_index": int, "name": str, "depth": int, "type": str}
+_ROW_MAPPINGS = ("input", "output", "metric_owners", "metric_ownership", "token_dependencies")
+_DIAGNOSTIC_KEYS = ("code", "severity", "metric", "message")
 _ROW_METRICS = ("parameters", "buffers", "metrics")
 
 
@@ -31,8 +34,8 @@ def check_analysis(report: Mapping[str, Any]) -> None:
         if identity in seen:
             raise ValueError(f"layers[{index}]: call {identity[1]} of module {identity[0]!r} is listed twice")
         seen.add(identity)
-    for index, diagnostic in enumerate(_list(report["diagnostics"], "diagnostics")):
-        _require(diagnostic, ("code", "severity", "metric", "message"), f"diagnostics[{index}]")
+    _check_diagnostics(report["diagnostics"])
+    _require(report["context"], (), "context")
     _require(report["operator_flops"], ("total",), "operator_flops")
     check_metric(report["operator_flops"]["total"], "operator_flops.total")
 
@@ -46,6 +49,7 @@ def check_benchmark(report: Mapping[str, Any]) -> None:
     check_version(report, "report")
     _require(report, ("context", "inputs", "totals", "measurement", "diagnostics"), "report")
     _require(report["context"], ("device",), "context")
+    _check_diagnostics(report["diagnostics"])
     check_metrics(report["totals"], "totals")
     measurement = report["measurement"]
     _require(measurement, ("number_per_run", "raw_times_seconds", "measured_calls"), "measurement")
@@ -55,9 +59,10 @@ def check_benchmark(report: Mapping[str, Any]) -> None:
     if type(measurement["number_per_run"]) is not int or measurement["number_per_run"] < 0:
         raise _malformed("measurement: number_per_run", "an integer of at least 0", measurement["number_per_run"])
     if "memory" in report:
-        _require(report["memory"], ("metric", "baseline_bytes", "peak_bytes", "delta_bytes"), "memory")
+        _check_numbers(report["memory"], ("baseline_bytes", "peak_bytes", "delta_bytes"), "memory")
+        _require(report["memory"], ("metric",), "memory")
     if "profile" in report:
-        _require(report["profile"], ("rows", "total_operators"), "profile")
+        _check_profile(report["profile"])
 
 
 def check_benchmark_comparison(comparison: Mapping[str, Any]) -> None:
@@ -75,6 +80,10 @@ def check_benchmark_comparison(comparison: Mapping[str, Any]) -> None:
             raise ValueError(f"{side}: {error}") from error
     if comparison["output_check"] not in ("passed", "failed"):
         raise _malformed("comparison: output_check", "'passed' or 'failed'", comparison["output_check"])
+    if comparison["latency_change"] not in _LATENCY_CHANGES:
+        expected = f"one of {', '.join(_LATENCY_CHANGES)}"
+        raise _malformed("comparison: latency_change", expected, comparison["latency_change"])
+    _require(comparison["totals"], (), "comparison: totals")
     for name, delta in comparison["totals"].items():
         _require(delta, ("status", "delta", "before", "after"), f"totals: {name}")
         for side in ("before", "after"):
@@ -171,6 +180,35 @@ def _list(value: object, where: str) -> list[Any]:
     return value
 
 
+def _check_profile(profile: object) -> None:
+    _require(profile, ("rows", "total_operators"), "profile")
+    whole: Any = profile
+    _check_numbers(whole, ("total_operators",), "profile")
+    for index, row in enumerate(_list(whole["rows"], "profile: rows")):
+        where = f"profile: rows[{index}]"
+        _check_numbers(row, ("calls", "cpu_self_seconds"), where)
+        _require(row, ("operator", "device_self_seconds"), where)
+        if row["device_self_seconds"] is not None:
+            _check_numbers(row, ("device_self_seconds",), where)
+        if not isinstance(row["operator"], str):
+            raise _malformed(f"{where}: operator", "a string", row["operator"])
+
+
+def _check_numbers(record: Any, keys: Iterable[str], where: str) -> None:
+    _require(record, keys, where)
+    for key in keys:
+        if not _is_number(record[key]) or record[key] < 0:
+            raise _malformed(f"{where}: {key}", "a finite number of at least 0", record[key])
+
+
+def _check_diagnostics(found: object) -> None:
+    for index, diagnostic in enumerate(_list(found, "diagnostics")):
+        _require(diagnostic, _DIAGNOSTIC_KEYS, f"diagnostics[{index}]")
+        for key in (*_DIAGNOSTIC_KEYS, "path", "operator"):
+            if not isinstance(diagnostic.get(key, ""), str):
+                raise _malformed(f"diagnostics[{index}]: {key}", "a string", diagnostic[key])
+
+
 def _check_row(row: Any, where: str) -> None:
     _require(row, (*_ROW_TYPES, "input", "output", *_ROW_METRICS), where)
     for key, kind in _ROW_TYPES.items():
@@ -178,3 +216,8 @@ def _check_row(row: Any, where: str) -> None:
             raise _malformed(f"{where}: {key}", f"a value of type {kind.__name__}", row[key])
     for key in _ROW_METRICS:
         check_metrics(row[key], f"{where} ({row['path']!r}): {key}")
+    for key in _ROW_MAPPINGS:
+        if key in row and type(row[key]) is not dict:
+            raise _malformed(f"{where}: {key}", "a mapping", row[key])
+    for owner in row.get("metric_owners", {}).values():
+        _require(owner, ("path", "call_index"), f"{where}: metric_owners")

@@ -12,6 +12,7 @@ from ci_action.app import measure, prepare
 from ci_action.commands.report import acceptance, publish, rendered_verdict, say, write_pages
 from ci_action.commits import choose_commits, choose_local, without_base
 from ci_action.edges.environ import read_event
+from ci_action.edges.evidence_folder import write_benchmarks
 from ci_action.errors import GitError
 from ci_action.session import default_python, open_session
 
@@ -125,6 +126,8 @@ def _finish(
     github = session.github()
     verdict, rendered = rendered_verdict(prepared, evidence, facts, acceptance(prepared, evidence, session, github))
     write_pages(rendered, session)
+    if evidence.benchmarks:
+        write_benchmarks(session.sink, evidence.benchmarks)
     delivered = publish(rendered, verdict, plan, session, github)
     say(rendered, verdict, plan, as_json=as_json, quiet=quiet)
     return delivered.exit_code

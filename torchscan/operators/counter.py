@@ -110,7 +110,7 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
         if entry.run is not None:
             return entry.run(self, entry, func, args, kwargs or {})
         output = func(*args, **kwargs) if kwargs else func(*args)
-        if entry.is_free:
+        if entry.is_free:  # the commonest case, kept short
             entry.calls += 1
             if entry.moves:
                 self.current.moves = True
@@ -123,6 +123,9 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
     def count(self, entry: Entry, call: Call, types: Any = ()) -> None:
         """Add one executed call."""
         entry.calls += 1
+        if entry.is_free:
+            self.current.moves |= entry.moves
+            return
         flops = entry.count(call, types, self.current, self.past)
         if flops and self.listener is not None:
             self.listener(entry.name, flops)

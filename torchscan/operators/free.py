@@ -11,7 +11,7 @@ view _unsafe_view reshape view_as expand expand_as t transpose permute movedim s
 squeeze unsqueeze select slice narrow split split_with_sizes unsafe_split unsafe_split_with_sizes chunk unsafe_chunk
 tensor_split unbind diagonal as_strided unfold detach alias view_as_real view_as_complex _conj _neg_view real imag
 _reshape_alias _nested_view_from_buffer _test_autograd_multiple_dispatch_view resolve_conj resolve_neg
-lift_fresh lift set set_ _make_dual _fw_primal slice_inverse _indices _coalesced
+lift_fresh lift set set_ _make_dual _fw_primal slice_inverse _indices _values _coalesced
 _mkldnn_transpose _nested_view_from_jagged _nested_get_values values indices crow_indices col_indices
 """
 _COPIES = """
@@ -35,7 +35,8 @@ _jagged_to_padded_dense_forward _padded_dense_to_jagged_forward _mkldnn_reshape
 """
 _FILLS = """
 empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros ones ones_like
-new_ones full full_like new_full fill fill_diagonal zero scalar_tensor eye _efficientzerotensor resize resize_as
+new_ones full full_like new_full fill fill_diagonal zero scalar_tensor eye _efficientzerotensor
+_new_zeros_with_same_feature_meta resize resize_as
 _foreach_zero tril_indices triu_indices complex polar _resize_output _empty_affine_quantized
 """
 _COUNTERS = (
@@ -55,12 +56,14 @@ _histogramdd_from_bin_tensors unique_dim_consecutive
 _READS = """
 _local_scalar_dense item _linalg_check_errors _assert_async _assert_scalar _functional_assert_async
 _assert_tensor_metadata
-sym_constrain_range sym_constrain_range_for_size
+sym_constrain_range sym_constrain_range_for_size _functional_assert_scalar _functional_sym_constrain_range
+_functional_sym_constrain_range_for_size
 """
 _METADATA = """
 size stride storage_offset numel dim sym_size sym_stride sym_storage_offset sym_numel is_contiguous
 sym_is_contiguous is_strides_like_format is_non_overlapping_and_dense is_pinned _pin_memory pin_memory record_stream
 _nested_tensor_size _nested_tensor_strides _nested_tensor_storage_offsets _nested_get_offsets _nested_get_lengths
+_has_same_storage_numel
 _nested_get_ragged_idx _nested_get_min_seqlen _nested_get_max_seqlen _nested_get_jagged_dummy _fused_sdp_choice
 _version _local_scalar is_coalesced _nnz sparse_dim dense_dim _dimI _dimV q_scale q_zero_point qscheme
 _cudnn_rnn_flatten_weight _use_cudnn_ctc_loss _use_cudnn_rnn_flatten_weight _backward requires_grad retain_grad
@@ -80,9 +83,16 @@ ROWS: dict[str, Row] = {
     **_free(_ORDER, "ordering: values are moved, none computed"),
     **_free(_READS, "host read or check of a value"),
     **_free(_METADATA, "metadata"),
+    **{
+        f"prims.{name}": Free(FAMILY, "view, copy or fill", moves=True)
+        for name in (
+            "broadcast_in_dim", "convert_element_type", "view_of", "view_of_dtype", "collapse", "collapse_view",
+            "split_dim", "slice_in_dim", "copy_to", "copy_strided", "iota", "conj", "device_put", "rev", "resize",
+        )
+    },
     "prim.device": Free(FAMILY, "metadata"),
     "prim.layout": Free(FAMILY, "metadata"),
     "profiler._record_function_enter_new": Free(FAMILY, "profiling label"),
     "profiler._record_function_enter": Free(FAMILY, "profiling label"),
     "profiler._record_function_exit": Free(FAMILY, "profiling label"),
-}
+}  # fmt: skip

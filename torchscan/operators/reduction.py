@@ -29,7 +29,8 @@ def _variance(per_output: int) -> Cost:
 def vector_norm(call: Call) -> int:
     """Order 2: square N, add N - R, root R. 0, 1 and infinity: magnitude or comparison N, then N - R. Else powers N
     more, and R roots."""
-    order = float(call.named(1, "ord", 2) or 0) if not isinstance(call.at(1, 2), str) else 2.0
+    given = call.named(1, "ord", 2)
+    order = float(given) if isinstance(given, int | float) else 2.0
     count, results = elements(call.args[0]), elements(call.output)
     if order in (0.0, 1.0, float("inf"), float("-inf")):
         return 2 * count - results

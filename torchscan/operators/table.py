@@ -60,6 +60,8 @@ _COPIED_VIEW = Free(free.FAMILY, "copy or movement of values", moves=True)
 def row_for(name: str) -> Row | None:
     """Find an operator's row: its own, or that of the form that it is the in-place or copying twin of."""
     row = TABLE.get(name)
+    if row is None and name.startswith("prims."):  # what Python decompositions dispatch, named like its aten twin
+        return TABLE.get(f"aten.{name.removeprefix('prims.')}")
     if row is None and name.endswith("_") and not name.endswith("__"):
         row = TABLE.get(name[:-1])
     if row is None and name.endswith("_copy") and isinstance(TABLE.get(name.removesuffix("_copy")), Free):

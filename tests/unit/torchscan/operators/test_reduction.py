@@ -28,6 +28,7 @@ X = torch.rand(3, 4)
         (lambda: torch.linalg.vector_norm(X, 1), 23),
         (lambda: torch.linalg.vector_norm(X, 3), 36),
         (lambda: torch.linalg.vector_norm(X, float("inf"), dim=1), 24 - 3),
+        (lambda: torch.norm(X, dim=1), 24),
         (lambda: X.logsumexp(1), 48),
         (lambda: X.cumsum(1), 12 - 3),
         (lambda: X.cumprod(0), 12 - 4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ from support.golden import check_golden
 from support.markup import check_structure
 from support.reports import make_report, small_net
 
+from torchscan.compare.reports import compare_reports
 from torchscan.render.document import render_report
 from torchscan.report.analysis import AnalysisReport
 
@@ -64,6 +66,14 @@ def test_svg(name: str, pytestconfig: pytest.Config) -> None:
     check_tiles(root)
     assert not root.getElementsByTagName("script")
     check_golden(drawing, HERE / f"{name}.svg", pytestconfig)
+
+
+@pytest.mark.parametrize("path", sorted((HERE / "reports").glob("*.json")), ids=lambda path: path.stem)
+def test_a_stored_report_of_an_older_version_still_renders(path: Path) -> None:
+    report = json.loads(path.read_text(encoding="utf-8"))
+
+    check_structure(render_report(report))
+    assert compare_reports(report, report)["layers"]["changed"] == []
 
 
 def assert_root_holds_the_totals(page: str, report: AnalysisReport) -> None:

@@ -188,6 +188,17 @@ def test_one_module_alone_is_a_whole_page() -> None:
     check_structure(render_report(make_report(Node("relu", "ReLU"))))
 
 
+def test_a_tree_of_any_depth_stays_under_the_parsers_nesting_limit() -> None:
+    report = make_report(Node("", "Net", children=(Node("a", "Linear", 1, 1),)))
+    row = report["layers"][1]
+    report["layers"] += [{**row, "path": ".".join(["a"] * deep), "depth": deep} for deep in range(2, 700)]
+
+    found = elements(render_report(report))
+
+    assert max(each.inside.count("details") for each in found) < 256
+    assert {f"m{index}" for index in range(700)} <= {each.attributes.get("id") for each in found}
+
+
 def test_a_report_without_any_call_is_a_whole_page() -> None:
     check_structure(render_report(make_report(small_net(), layers=[])))
 

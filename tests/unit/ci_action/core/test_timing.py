@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 from support.rounds import Machine, evidence
-from support.verdicts import config, limit, plan, target
+from support.verdicts import config, limit, plan, result, target
 
 from ci_action.core.assembling import side_report
+from ci_action.core.comparing import compare
 from ci_action.core.config import Benchmark
-from ci_action.core.judging import judge_row
-from ci_action.core.timing import timing_rows
+from ci_action.core.document import to_json, verdict_document
+from ci_action.core.evidence_file import read_evidence
+from ci_action.core.judging import judge, judge_row
+from ci_action.core.timing import timing_rows, with_timings
 from ci_action.core.verdict import Gate, Row, Word
 
 LATENCY = limit("latency", max_increase=0.05)
@@ -168,3 +171,37 @@ def test_controls_are_no_part_of_a_sides_latency() -> None:
 def test_the_rows_follow_from_the_saved_evidence_alone() -> None:
     found = evidence(rounds(0.15))
     assert rows(found, LATENCY) == rows(json.loads(json.dumps(found)), LATENCY)
+
+
+def concluded(found: Any) -> str:
+    planned = plan(config(timed("latency", "peak_memory"), limits=(LATENCY,)))
+    verdicts = with_timings(planned, compare(planned, [result("base")], [result("head")]), {"net": found})
+    return to_json(verdict_document(judge(planned, verdicts), planned))
+
+
+def test_the_verdict_is_reproduced_from_the_file_byte_for_byte() -> None:
+    found = evidence(rounds(0.15), mode="alternating", notes=["max-seconds leaves room for 7 of 10 pairs"])
+    text = concluded(found)
+    assert concluded(read_evidence(json.loads(json.dumps(found)))) == text
+    # and the target says what a reader must know
+    (shown,) = json.loads(text)["targets"]
+    assert shown["notes"] == [
+        "max-seconds leaves room for 7 of 10 pairs",
+        "the two sides did not fit into memory together, so each pair ran one after the other",
+        "outputs were not compared: output-check is skip",
+    ]
+    assert [row["word"] for row in shown["rows"] if row["metric"] == "latency"] == ["regressed"]
+
+
+def test_a_benchmarks_failure_is_a_failure_of_its_target() -> None:
+    inner = {"stage": "benchmark", "type": "Timeout", "message": "no answer within 60 s", "frames": []}
+    found = evidence([], failure={"side": "head", "round": 0, "failure": inner}, base=None, head=None)
+    (shown,) = json.loads(concluded(found))["targets"]
+    assert shown["failures"][0]["message"] == "no answer within 60 s"
+    assert {row["reason"] for row in shown["rows"] if row["metric"] == "latency"} == {"head: Timeout"}
+
+
+def test_differing_outputs_are_said_with_the_place() -> None:
+    check = {"method": "tolerances", "verdict": "failed", "message": "output[0]: shape [2] on base, [3] on head"}
+    (shown,) = json.loads(concluded(evidence(rounds(), output_check=check)))["targets"]
+    assert "the outputs differ: output[0]: shape [2] on base, [3] on head" in shown["notes"]

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn import Parameter
 
 INTEGER, REAL, COMPLEX, OPAQUE = range(4)
 """Ordered by precedence: one opaque tensor (sparse, nested, quantized) makes the whole call opaque."""
@@ -27,20 +28,26 @@ _NUMBERS.update(
     if hasattr(torch, name)  # the dtypes that torch gained after 2.1
 )
 _DENSE_LAYOUTS = frozenset({torch.strided, torch._mkldnn})  # type: ignore[attr-defined] # a layout torch does not stub
+_PLAIN = frozenset({Tensor, Parameter})
+_CONTAINERS = frozenset({list, tuple})
 _OPAQUE_MODULES = ("torch.sparse", "torch.masked", "torch.nested", "torchao")
 
 
 def kind_of(values: Iterable[Any]) -> int:
-    """Give the highest kind among the tensors in ``values``, lists included; INTEGER when there is none."""
+    """Give the highest kind among the tensors in ``values``, lists included; INTEGER when there is none.
+
+    Runs once per counted operator, so the usual types are told apart by identity.
+    """
     kind = INTEGER
     for value in values:
-        if isinstance(value, Tensor):
+        own_type = type(value)
+        if own_type in _PLAIN or isinstance(value, Tensor):
             if value.layout not in _DENSE_LAYOUTS or value.is_nested:
                 return OPAQUE
             own = _NUMBERS.get(value.dtype, OPAQUE)
-        elif isinstance(value, list | tuple):
+        elif own_type in _CONTAINERS:
             own = kind_of(value)
-        elif isinstance(value, complex):
+        elif own_type is complex:
             own = COMPLEX
         else:
             continue

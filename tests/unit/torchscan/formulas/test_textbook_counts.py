@@ -236,6 +236,11 @@ def test_cross_entropy_by_hand():
     assert work(nn.CrossEntropyLoss(), source, source.softmax(1))[0] == 28 + 12 + 2
 
 
+def test_an_unbatched_row_of_classes_is_one_row():
+    # One row of 3: log-softmax 14, negate, and a mean of one.
+    assert work(nn.CrossEntropyLoss(), torch.randn(3), torch.tensor(1))[:2] == (14 + 1 + 1, 0)
+
+
 def test_cosine_similarity_and_distances():
     tally = Tally()
     x, y = tally.numbers([1.0, 2.0, -0.5]), tally.numbers([0.3, 0.1, 2.0])

@@ -109,6 +109,8 @@ def test_what_losses_read_and_write():
     # Two distances that read two rows and write one number; they are read again, and each loss is written.
     assert work(nn.TripletMarginLoss(), first, second, first)[2] == 2 * 14 + 4 + 2 + reduced
     assert work(nn.CosineEmbeddingLoss(), first, second, torch.tensor([1, -1]))[2] == 12 + 2 + 2 + 2 + reduced
+    three = torch.rand(3, 3)
+    assert work(nn.CosineEmbeddingLoss(), three, three, torch.tensor([1, -1, 1]))[2] == 18 + 3 + 3 + 3 + 3 + 1
     # Target, value and loss of each row.
     assert work(nn.NLLLoss(), first, classes)[2] == 6 + reduced
     assert work(nn.NLLLoss(torch.ones(3)), first, classes)[2] == 8 + reduced

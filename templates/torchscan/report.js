@@ -253,7 +253,8 @@ for (const svg of $$(".map svg")) {
     const row = rowOf(link.getAttribute("href").slice(1));
     const times = row.firstElementChild.querySelector("em");
     return {link, box, x: +box.getAttribute("x"), width: +box.getAttribute("width"), y: +box.getAttribute("y"),
-      name: nameOf(row) + (times ? ` ${times.textContent}` : ""), value: link.dataset.v};
+      name: nameOf(row) + (times ? ` ${times.textContent}` : ""), value: link.dataset.v,
+      sign: /worse/.test(link.getAttribute("class")) ? "▲ " : /better/.test(link.getAttribute("class")) ? "▼ " : ""};
   })});
 }
 const draw = (svg, from = 0, span = 0) => {
@@ -261,6 +262,7 @@ const draw = (svg, from = 0, span = 0) => {
   const width = svg.parentElement.clientWidth || full;
   const factor = width / (span || full);
   svg.setAttribute("viewBox", `0 0 ${width} ${svg.viewBox.baseVal.height}`);
+  svg.setAttribute("width", width);
   for (const tile of tiles) {
     const left = Math.max(0, (tile.x - from) * factor);
     const right = Math.min(width, (tile.x + tile.width + 1 - from) * factor) - 1;
@@ -270,15 +272,17 @@ const draw = (svg, from = 0, span = 0) => {
     tile.box.setAttribute("width", right - left);
     const room = Math.floor((right - left - 12) / 7.2);
     let text = $("text", tile.link);
-    if (room < 3) { if (text) text.remove(); continue; }
+    const name = tile.sign + tile.name;
+    const label = room >= Math.min(name.length, 3) ? name : right - left >= 22 ? tile.sign.trim() : "";
+    if (!label) { if (text) text.remove(); continue; }
     if (!text) {
       text = document.createElementNS(svg.namespaceURI, "text");
       text.setAttribute("y", tile.y + 16);
       tile.link.append(text);
     }
     text.setAttribute("x", left + 6);
-    text.textContent = tile.name.length <= room ? tile.name : `${tile.name.slice(0, room - 1)}…`;
-    if (tile.value && tile.name.length + tile.value.length + 2 <= room) {
+    text.textContent = label.length <= Math.max(room, 1) ? label : `${label.slice(0, room - 1)}…`;
+    if (tile.value && label === name && name.length + tile.value.length + 2 <= room) {
       const number = document.createElementNS(svg.namespaceURI, "tspan");
       number.setAttribute("dx", 8);
       number.textContent = tile.value;
@@ -373,6 +377,7 @@ const follow = () => {
     if (found) choose(found.row, {push: false, member: found.member, scroll: true});
     else say("The linked module is not in this report");
   }
+  document.documentElement.classList.toggle("all", state.print === "all");
   if (state.print === "all") for (const box of $$("details")) box.open = true;
 };
 addEventListener("hashchange", follow);

@@ -13,7 +13,8 @@ from torchscan.render.module_rows import BlockCosts, Cell, cell
 from torchscan.render.units import ELLIPSIS, TIMES, share
 from torchscan.report.metric import Number
 
-UP, DOWN = "▲", "▼"
+SIGNS = {"worse": "▲", "better": "▼"}
+"""Said by shape on each changed tile: colour alone must not carry it."""
 LEVEL_HEIGHT = 26
 TILE_HEIGHT = 24
 MOST_CHIPS = 40
@@ -120,18 +121,21 @@ def _tiles(metric: str, layout: Layout, costs: BlockCosts, drawn: Icicle, *, com
         block, copies = layout.blocks[index], layout.copies[index]
         head, old = costs.head[index], costs.base[index] if costs.base else None
         shown = cell(metric, head, old, copies, compares=compares)
+        drawn_as = look(head, old, compares=compares)
+        sign = SIGNS.get(drawn_as.rstrip("123"), "")
+        name = f"{sign} {run_name(block)}".lstrip()
         views.append(
             TileView(
                 id=index,
                 x=round(tile.x, 1),
                 y=tile.level * LEVEL_HEIGHT,
                 width=max(1.0, round(tile.width - 1, 1)),  # one unit of air between neighbours
-                label=fitted(run_name(block), tile.width) or _sign(shown, tile.width),
-                value=(value := _value(shown)),
-                shows_value=_has_room(run_name(block), value, tile.width),
+                label=fitted(name, tile.width) or (sign if tile.width >= _SIGN_WIDTH else ""),
+                value=(value := shown.change if sign else shown.text),
+                shows_value=_has_room(name, value, tile.width),
                 path=shorten(_copied(layout, index), 200),
                 title=_title(run_name(block), block.module.type, shown, times(head, copies), whole),
-                look=look(head, old, compares=compares),
+                look=drawn_as,
             )
         )
     return views
@@ -154,23 +158,11 @@ def look(head: Cost, base: Cost | None, *, compares: bool) -> str:
 
 
 def fitted(name: str, width: float) -> str:
-    """Cut a name to a tile, or drop it where fewer than three characters fit."""
+    """Cut a name to a tile, or drop it where fewer than three of its characters fit."""
     most = int((width - _PADDING) / _CHARACTER)
-    if most < 3:
+    if most < min(3, len(name)):
         return ""
     return name if len(name) <= most else f"{name[: most - 1]}{ELLIPSIS}"
-
-
-def _value(shown: Cell) -> str:
-    """Give the change with its sign in shape and character, or the number itself."""
-    if not shown.direction:
-        return shown.text
-    return f"{UP if shown.direction == 'worse' else DOWN} {shown.change}"
-
-
-def _sign(shown: Cell, width: float) -> str:
-    """Give the bare sign of a change where no name fits: colour alone must not carry it."""
-    return _value(shown)[0] if shown.direction and width >= _SIGN_WIDTH else ""
 
 
 def _has_room(name: str, value: str, width: float) -> bool:

@@ -4,7 +4,7 @@
     python tests/bench/lockstep.py --runs 20 --extra 0.15    # at least 19 must be found
     python tests/bench/lockstep.py --runs 20 --extra 0.10    # at least 8
 
-The model is a small CNN whose convolutions are 20 equal layers; ``--extra 0.15`` gives the head 3 more. Beside the pairs'
+The model is a small CNN of 20 equal convolutions; ``--extra 0.15`` gives the head 3 more. Beside the pairs'
 verdict stands what simpler rules make of the same rounds: the first pair alone, and the medians of all blocks.
 """
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-SchemaName = Literal["config", "verdict"]
+SchemaName = Literal["config", "verdict", "evidence"]
 
 
 @cache

@@ -47,13 +47,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--extra", type=float, default=0.0, help="share of more work in the head")
+    # One by default: where neighbours take the other cores, two threads mostly measure their barrier.
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--python", default=sys.executable)
     arguments = parser.parse_args()
     counts: dict[str, Counter[str]] = {"pairs": Counter(), "first pair": Counter(), "all blocks": Counter()}
     with tempfile.TemporaryDirectory() as folder:
         specs = {
-            "base": _spec(Path(folder), "base", LAYERS),
-            "head": _spec(Path(folder), "head", round(LAYERS * (1 + arguments.extra))),
+            "base": _spec(Path(folder), "base", LAYERS, arguments.threads),
+            "head": _spec(Path(folder), "head", round(LAYERS * (1 + arguments.extra)), arguments.threads),
         }
         for run in range(arguments.runs):
             job = BenchmarkJob(
@@ -75,7 +77,7 @@ def main() -> None:
     print(json.dumps({rule: dict(words) for rule, words in counts.items()}, indent=1))
 
 
-def _spec(folder: Path, side: str, layers: int) -> WorkerSpec:
+def _spec(folder: Path, side: str, layers: int, threads: int) -> WorkerSpec:
     root = folder / side
     root.mkdir()
     (root / "models.py").write_text(MODEL.format(layers=layers))
@@ -88,7 +90,7 @@ def _spec(folder: Path, side: str, layers: int) -> WorkerSpec:
         "import_paths": ["."],
         "out": "",
         "seed": 0,
-        "threads": None,
+        "threads": threads,
         "targets": [{"index": 0, "id": "cnn", "factory": "models.py:cnn", "analysis": "off", "device": "cpu"}],
     }
 

@@ -98,7 +98,7 @@ def say(rendered: Rendered, verdict: Verdict, plan: Plan, *, as_json: bool, quie
     if as_json:
         click.echo(to_json(verdict_document(verdict, plan)), nl=False)
     else:
-        click.echo(rendered.headline if quiet else rendered.terminal)
+        click.echo((rendered.headline if quiet else rendered.terminal).rstrip("\n"))
 
 
 def _short_json(verdict: Verdict, plan: Plan) -> str:

@@ -113,7 +113,7 @@ def publish(out: Path, artifact_url: str) -> int:
         delivered = report.publish(rendered, verdict, prepared.plan, session, github)
         gate_file = {"exit_code": delivered.exit_code, "headline": rendered.headline}
         session.sink.write_file(GATE, json.dumps(gate_file) + "\n")
-        click.echo(rendered.terminal)
+        report.say(rendered, verdict, prepared.plan, as_json=False, quiet=False)
     return 0
 
 

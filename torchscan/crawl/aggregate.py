@@ -108,7 +108,8 @@ def _row(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:
         return Row(stated, owners, None, estimate.notes)
     metrics = {metric: result for metric, result in stated.items() if metric not in owners}
     left = [metric for metric in WORK_METRICS if metric not in stated and metric not in owners]
-    row_notes = estimate.notes + _sum_inside(call, left, inside, above, metrics)
+    own_notes = tuple(note for note in estimate.notes if not _is_settled(note, owners))
+    row_notes = own_notes + _sum_inside(call, left, inside, above, metrics)
     if stated is not estimate.metrics:
         row_notes += hook_notes(call)
     for metric in WORK_METRICS:
@@ -120,6 +121,11 @@ def _row(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:
         metric: "subtree" if metric in estimate.subtree else "module_call" for metric in stated if metric in metrics
     }
     return Row(_in_report_order(metrics), owners, ownership, row_notes)
+
+
+def _is_settled(note: Note, owners: Owners) -> bool:
+    """Say whether a missing formula misses nothing, since an owner above states that work."""
+    return note.code == "unsupported_module_metric" and note.metric in owners
 
 
 def _row_without_formula(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:

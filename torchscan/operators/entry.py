@@ -7,7 +7,7 @@ from typing import Any
 
 from torchscan.operators.call import Call
 from torchscan.operators.formula import Cost, Count, Formula
-from torchscan.operators.nested import dense_arguments
+from torchscan.operators.nested import dense_call
 from torchscan.operators.tally import Tally
 from torchscan.operators.tensors import COMPLEX, INTEGER, OPAQUE, Provenance, is_opaque_type, kind_of
 from torchscan.report.diagnostic import DiagnosticCode
@@ -92,9 +92,9 @@ class Entry:
             return self._add(call, tally)
         if kind == COMPLEX:
             return self._add_complex(call, tally, past)
-        dense = dense_arguments(self.name, call.args, past)
+        dense = dense_call(self.name, call, past)
         if dense is not None:
-            return self._add(Call(dense, call.kwargs, dense[0]), tally)
+            return self._add(dense, tally)
         self.miss(tally, "unsupported_operator_formula", _UNUSUAL[OPAQUE], hides_products=True)
         return 0
 

@@ -61,7 +61,8 @@ def resolve(func: Any, formulas: str, custom: Mapping[Any, Any], registry: Mappi
         return Entry(name, cost=native_cost(native), row=formula, is_native_product=formula is None)
     if native is None and name not in _QUESTIONS and _is_composite(func):
         free_reason = row.reason if isinstance(row, Free) else None
-        return Entry(name, run=_run_pieces, row=formula, free_reason=free_reason)
+        whole = formula.flops if formula and formulas == "extended" else None
+        return Entry(name, cost=whole, run=_run_pieces, row=formula, free_reason=free_reason)
     if name == MAKER:
         return Entry(name, run=run_maker, free_reason=row.reason if isinstance(row, Free) else None)
     if isinstance(row, Free):

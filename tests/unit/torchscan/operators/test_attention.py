@@ -143,6 +143,22 @@ def test_a_padded_encoder_is_counted_at_its_dense_size() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_a_padded_encoder_off_the_fused_path_is_complete_at_its_dense_size() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 2).eval()
+    handle = encoder.layers[1].linear1.register_forward_hook(lambda *_: None)  # a hook anywhere unfuses the layers
+    padding = torch.zeros(2, 5, dtype=torch.bool)
+    padding[0, 3:] = True
+
+    with torch.no_grad():
+        counter = counted(lambda: encoder(torch.randn(2, 5, 8), src_key_padding_mask=padding))
+    handle.remove()
+
+    assert counter.report()["total"]["status"] == "complete"
+    assert counter.macs_metric(counter.total, "model")["value"] == 2 * 5_920
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_a_nested_batch_from_the_caller_stays_incomplete() -> None:
     layer = frozen(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True))
     nested = torch.nested.nested_tensor([torch.randn(2, 8), torch.randn(3, 8)])

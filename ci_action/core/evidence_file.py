@@ -13,6 +13,9 @@ from torchscan.report.benchmark import BenchmarkContext
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MOST_ROUNDS = 400
+"""More than any config may ask for. The exact tests grow with the cube of the pairs."""
+
 _PEAK_BYTES = ("baseline_bytes", "peak_bytes", "delta_bytes")
 _MACHINE = ("load", "steal_share", "frequency_hertz")
 
@@ -29,7 +32,9 @@ def read_evidence(raw: Any) -> BenchmarkEvidence:
     _check(isinstance(raw["id"], str) and type(raw["seed"]) is int, "id or seed")
     _check(raw["mode"] in ("lockstep", "alternating"), "mode")
     _check(_is_count(raw["planned_pairs"]), "planned_pairs")
-    for item in _items(raw["rounds"], "rounds"):
+    rounds = _items(raw["rounds"], "rounds")
+    _check(len(rounds) <= MOST_ROUNDS, "rounds")
+    for item in rounds:
         read_round(item)
     for side in ("base", "head"):
         if raw[side] is not None:
@@ -48,7 +53,12 @@ def _check_side(side: Any) -> None:
     _keys(side, SideEvidence.__annotations__, "a side's evidence")
     context = side["context"]
     _keys(context, BenchmarkContext.__annotations__, "context")  # a TypedDict's annotations hold its parent's
-    _check(_is_positive(context["work_units"]) and isinstance(context["work_unit"], str), "work_units")
+    _check(
+        _is_positive(context["work_units"])
+        and 1e-12 < context["work_units"] < 1e18
+        and isinstance(context["work_unit"], str),
+        "work_units",
+    )
     _check(side["inputs"] is None or isinstance(side["inputs"], dict), "inputs")
     _check(all(map(_is_positive, _items(side["first_call_seconds"], "first_call_seconds"))), "first_call_seconds")
     _check(all(map(_is_count, _items(side["rss_bytes"], "rss_bytes"))), "rss_bytes")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
-from ci_action.core.noise import CONTROL_PAIRS
 from ci_action.core.pairs import TIMED, gated_timings
 from ci_action.core.rounds import Kind, block_order
 
@@ -68,7 +67,8 @@ class BenchmarkJob:
     base: WorkerSpec | None
     head: WorkerSpec
     benchmark: Benchmark
-    controls: int
+    needs_control: bool
+    """Whether base must also run against itself: a limit depends on the clock."""
     budget_seconds: float | None
 
 
@@ -106,7 +106,7 @@ def benchmark_jobs(plan: Plan, specs: Sequence[WorkerSpec], *, failed: Container
                 base=_alone(by_side.get("base"), item.id),
                 head=head,
                 benchmark=item.policy.benchmark,
-                controls=control_share(len(timed), is_gated=gated) if item in timed else 0,
+                needs_control=gated and item in timed,
                 budget_seconds=None if budget is None else budget / len(wanted),
             )
         )
@@ -136,9 +136,9 @@ def draw_rounds(seed: int, identity: str, *, pairs: int, controls: int) -> list[
     return drawn
 
 
-def control_share(timed_targets: int, *, is_gated: bool) -> int:
-    """Give how many controls each target runs, so that the run has enough of them; none where nothing is judged."""
-    return ceil(CONTROL_PAIRS / timed_targets) if is_gated and timed_targets else 0
+def control_share(missing: int, targets_left: int) -> int:
+    """Give how many of the run's missing controls the next target takes: what others failed to give, later ones do."""
+    return ceil(missing / targets_left) if targets_left else 0
 
 
 def affordable_pairs(wanted: int, controls: int, *, round_seconds: float, budget_seconds: float | None) -> int:

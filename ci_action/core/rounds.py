@@ -8,7 +8,7 @@ median of its blocks' ln(B/A).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, log
+from math import log
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ci_action.errors import EvidenceError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["pair", "control"]
 """A pair is base (A) and head (B). A control is base twice: what it shows is the machine, not the change."""
+
+MOST_CALLS = 1 << 32
 
 
 class Round(TypedDict):
@@ -63,14 +65,14 @@ def read_round(raw: Any) -> Pair:
     if not isinstance(raw, dict) or set(raw) != set(Round.__annotations__):
         raise EvidenceError(f"a round has exactly the keys {', '.join(Round.__annotations__)}")
     calls, order = raw["calls_per_block"], raw["order"]
-    if type(calls) is not int or calls < 1:
-        raise EvidenceError("calls_per_block must be an int of at least 1")
+    if type(calls) is not int or not 1 <= calls <= MOST_CALLS:
+        raise EvidenceError(f"calls_per_block must be an int from 1 to {MOST_CALLS}")
     sides = {"A": raw["a_seconds"], "B": raw["b_seconds"]}
     if not isinstance(order, str) or set(order) - set(sides) or raw["kind"] not in ("pair", "control"):
         raise EvidenceError("a round's kind is pair or control, its order a string of A and B")
     for side, seconds in sides.items():
         if not isinstance(seconds, list) or not seconds or not all(map(_is_duration, seconds)):
-            raise EvidenceError("a round's blocks are finite seconds above 0, at least one a side")
+            raise EvidenceError("a round's blocks are seconds that a clock can give, at least one a side")
         if len(seconds) != order.count(side) or len(seconds) != len(sides["A"]):
             raise EvidenceError("a round's order must name every block of both sides, as many of one as of the other")
     return Pair(*(tuple(second / calls for second in sides[side]) for side in "AB"))
@@ -82,4 +84,4 @@ def log_ratios(rounds: Sequence[Round], kind: Kind) -> list[float]:
 
 
 def _is_duration(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value > 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and 1e-12 < value < 1e9

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -21,9 +22,12 @@ from ci_action.core.lockstep import (
     BenchmarkJob,
     DrawnRound,
     affordable_pairs,
+    control_share,
     draw_rounds,
     is_timed,
 )
+from ci_action.core.noise import CONTROL_PAIRS
+from ci_action.core.rounds import log_ratios
 from ci_action.edges.lockstep_worker import LockstepWorker, WorkerFailed
 from ci_action.edges.machine import MachineWatch, available_bytes
 from ci_action.edges.output_check import SKIPPED, check_outputs
@@ -67,8 +71,23 @@ class WorkerPlace:
 def time_targets(
     jobs: Sequence[BenchmarkJob], place: WorkerPlace, on_progress: Callable[[str], None]
 ) -> dict[str, BenchmarkEvidence]:
-    """Time each target in turn. One target's failure is in its evidence and stops no other."""
-    return {job.id: _Timing(job, place, on_progress).evidence() for job in jobs}
+    """Time each target in turn. One target's failure is in its evidence and stops no other.
+
+    The controls of base against itself are shared out, so that the run has enough; what is missing in the end, because
+    a target failed with its share, is made up for by those that did not.
+    """
+    found: dict[str, BenchmarkEvidence] = {}
+    missing, timings = CONTROL_PAIRS, []
+    gated = [job.id for job in jobs if job.needs_control]
+    for job in jobs:
+        share = control_share(missing, len(gated) - gated.index(job.id)) if job.needs_control else 0
+        timings.append(_Timing(job, place, on_progress, share))
+        found[job.id] = timings[-1].evidence()
+        missing -= len(log_ratios(found[job.id]["rounds"], "control"))
+    for timing in timings:
+        if missing > 0 and timing.job.needs_control and found[timing.job.id]["failure"] is None:
+            missing -= timing.add_controls(missing, found[timing.job.id])
+    return found
 
 
 def _whole(found: BenchmarkEvidence) -> BenchmarkEvidence:
@@ -88,6 +107,7 @@ class _Timing:
     job: BenchmarkJob
     place: WorkerPlace
     on_progress: Callable[[str], None]
+    controls: int
     mode: Mode = "lockstep"
     round_number: int = 0
     calls_per_block: int = 0
@@ -121,7 +141,9 @@ class _Timing:
                 found["output_check"] = check_outputs(check, base, folder, self.place)
             found["mode"] = self.mode
             found["planned_pairs"] = pairs = self._pairs(found["notes"])
-            self._run(pairs, found)
+            self._run(
+                draw_rounds(found["seed"], self.job.id, pairs=pairs, controls=self.controls if pairs else 0), found
+            )
         except WorkerFailed as failed:
             found["failure"] = {"side": failed.side, "round": self.round_number, "failure": failed.failure}
         finally:
@@ -157,7 +179,7 @@ class _Timing:
             return RSS_CHILDREN if "process_peak_rss" in benchmark.metrics else 0
         if self.job.base is None:
             return RSS_CHILDREN  # head against itself: its own numbers are all there is to say
-        wanted, controls = benchmark.pairs, self.job.controls
+        wanted, controls = benchmark.pairs, self.controls
         round_seconds = 1.2 * self.round_seconds + 2 * BLOCKS * BLOCK_SECONDS
         pairs = affordable_pairs(wanted, controls, round_seconds=round_seconds, budget_seconds=self.job.budget_seconds)
         if pairs < wanted:
@@ -167,11 +189,16 @@ class _Timing:
             )
         return pairs
 
-    def _run(self, pairs: int, found: BenchmarkEvidence) -> None:
+    def add_controls(self, count: int, found: BenchmarkEvidence) -> int:
+        """Run base against itself some more times; give how often that worked. A failure here spoils nothing."""
+        before = len(found["rounds"])
+        with suppress(WorkerFailed):
+            self._run(draw_rounds(found["seed"], f"{self.job.id}: more", pairs=0, controls=count), found)
+        return len(found["rounds"]) - before
+
+    def _run(self, drawn: Sequence[DrawnRound], found: BenchmarkEvidence) -> None:
         first, second = self.job.base or self.job.head, self.job.head
-        controls = self.job.controls if pairs else 0
         machine = MachineWatch()
-        drawn = draw_rounds(found["seed"], self.job.id, pairs=pairs, controls=controls)
         for number, planned in enumerate(drawn, start=1):
             self.round_number = number
             self.on_progress(f"{self.job.id}: {planned.kind} {number} of {len(drawn)}")

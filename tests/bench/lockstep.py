@@ -63,7 +63,7 @@ def main() -> None:
                 base=specs["base"],
                 head=specs["head"],
                 benchmark=Benchmark(pairs=arguments.pairs),
-                controls=0,
+                needs_control=False,
                 budget_seconds=None,
             )
             measurer = ChildMeasurer(python=arguments.python, scratch=Path(folder), environ=os.environ)

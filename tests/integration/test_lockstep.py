@@ -127,13 +127,13 @@ def measurer(folders: Path, **limits: Any) -> ChildMeasurer:
     )
 
 
-def timed(folders: Path, base: str | None, head: str, *, controls: int = 0, **benchmark: Any) -> BenchmarkEvidence:
+def timed(folders: Path, base: str | None, head: str, *, control: bool = False, **benchmark: Any) -> BenchmarkEvidence:
     job = BenchmarkJob(
         id="net",
         base=None if base is None else spec(folders, "base", base),
         head=spec(folders, "head", head),
         benchmark=Benchmark(**{"pairs": 1, **benchmark}),
-        controls=controls,
+        needs_control=control,
         budget_seconds=None,
     )
     return measurer(folders).benchmark([job])["net"]
@@ -156,8 +156,9 @@ def test_a_pair_is_alive_at_once_and_takes_turns(folders: Path) -> None:
         assert len(evidence["rss_bytes"]) == 1
 
 
-def test_a_slower_head_shows_and_base_against_itself_does_not(folders: Path) -> None:
-    found = timed(folders, "logged", "slower", controls=1)
+def test_a_slower_head_shows_and_base_against_itself_does_not(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "CONTROL_PAIRS", 1)
+    found = timed(folders, "logged", "slower", control=True)
     (change,) = log_ratios(found["rounds"], "pair")
     (control,) = log_ratios(found["rounds"], "control")
     # 6 ms of sleep against 4 ms: ln 1.5 = 0.41

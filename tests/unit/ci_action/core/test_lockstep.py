@@ -33,10 +33,18 @@ def test_pairs_and_controls_are_mixed() -> None:
     assert not any(order[:10] == ["pair"] * 10 for order in kinds)
 
 
-@pytest.mark.parametrize(("targets", "share"), [(1, 8), (2, 4), (3, 3), (8, 1), (20, 1), (0, 0)])
-def test_controls_are_shared_so_that_a_run_has_eight(targets: int, share: int) -> None:
-    assert control_share(targets, is_gated=True) == share
-    assert control_share(targets, is_gated=False) == 0
+@pytest.mark.parametrize(("targets", "shares"), [(1, [8]), (2, [4, 4]), (3, [3, 3, 2]), (10, [1] * 8 + [0, 0])])
+def test_controls_are_shared_so_that_a_run_has_eight(targets: int, shares: list[int]) -> None:
+    missing, found = 8, []
+    for left in range(targets, 0, -1):
+        found.append(control_share(missing, left))
+        missing -= found[-1]
+    assert found == shares
+
+
+def test_what_a_failed_target_did_not_give_the_next_ones_do() -> None:
+    assert control_share(8, 2) == 4
+    assert control_share(8, 1) == 8  # after a first target that failed
 
 
 @pytest.mark.parametrize(("budget", "pairs"), [(None, 10), (100.0, 10), (30.0, 7), (16.0, 0), (1.0, 0)])
@@ -59,11 +67,11 @@ def test_each_benchmarked_target_is_a_job_of_its_own() -> None:
     first, second = jobs(LATENCY)
     assert (first.id, second.id) == ("a", "c")
     assert [item["id"] for item in first.head["targets"]] == ["a"]
-    assert first.controls == 4
+    assert first.needs_control
 
 
 def test_nothing_gated_needs_no_control() -> None:
-    assert [job.controls for job in jobs()] == [0, 0]
+    assert [job.needs_control for job in jobs()] == [False, False]
 
 
 def test_the_budget_is_split_evenly() -> None:
@@ -76,4 +84,4 @@ def test_a_target_that_could_not_be_analysed_is_not_timed() -> None:
 
 def test_memory_alone_needs_no_control() -> None:
     (job,) = jobs(LATENCY, targets=[target("a", benchmark=Benchmark(metrics=("peak_memory",)))])
-    assert job.controls == 0
+    assert not job.needs_control

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from ci_action.core.event import PullRequest
     from ci_action.core.evidence import BenchmarkEvidence
     from ci_action.core.lockstep import BenchmarkJob
+    from ci_action.core.producing_run import ProducingRun
     from ci_action.core.spec import TargetResult, WorkerSpec
 
 
@@ -103,3 +105,57 @@ class Sink(Protocol):
     def annotate(self, kind: str, message: str, *, file: str | None = None, line: int | None = None) -> None: ...
     def progress(self, line: str) -> None: ...
     def replay(self, title: str, text: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """How head stands to base: ahead, behind, identical or diverged; and where both parted."""
+
+    status: str
+    merge_base: str
+
+    @property
+    def has_base_as_ancestor(self) -> bool:
+        """Whether everything of base is in head."""
+        return self.status in {"ahead", "identical"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """One artifact of a run. ``sha256`` is of its archive, or empty where the server does not say."""
+
+    id: int
+    name: str
+    size_bytes: int
+    is_expired: bool
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitStatus:
+    """One line of a commit's checks. ``text`` is Markdown for a check's own page."""
+
+    name: str
+    is_passed: bool
+    is_known: bool
+    headline: str
+    url: str = ""
+    text: str = ""
+
+
+class RemoteRepository(Protocol):
+    """The repository over the API, for a job that has no checkout."""
+
+    def pulls_from(self, owner: str, branch: str) -> list[PullRequest]: ...
+    def compare(self, base: str, head: str) -> Comparison: ...
+    def parents(self, sha: str) -> list[str]: ...
+    def read(self, sha: str, path: str) -> str | None: ...
+    def changed_paths(self, number: int) -> list[str] | None: ...
+
+
+class RunStore(Protocol):
+    """What other runs of the repository left: their artifacts, and when they began."""
+
+    def artifacts(self, run_id: int) -> list[Artifact]: ...
+    def archive(self, artifact: Artifact) -> bytes: ...
+    def first_run_at(self, run: ProducingRun) -> str: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ BODY_SECONDS = 60.0
 BODY_BYTES = 16 << 20
 REDIRECTS = frozenset({301, 302, 307, 308})
 ATTEMPTS = 6
+PAGES = 100
+NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +96,37 @@ class Api:
                 raise UncertainError(f"{_shown(method, url)} may or may not have been carried out ({_kind(status)})")
             self._wait(seconds_to_wait(status, headers, attempt), method, url, status)
         raise PublishError(f"{_shown(method, url)} failed {ATTEMPTS} times")
+
+    def pages(self, path: str, *, under: str = "") -> list[Any]:
+        """All items of a list, over all its pages. ``under``: the key that holds them, where the answer is an object.
+
+        Raises PublishError.
+        """
+        found: list[Any] = []
+        url = path
+        for _ in range(PAGES):
+            answer = self.call("GET", url)
+            items = answer.body.get(under) if under and isinstance(answer.body, dict) else answer.body
+            if not isinstance(items, list):
+                raise PublishError(f"GitHub's answer to GET {path.partition('?')[0]} is not a list")
+            found += items
+            following = NEXT.search(answer.headers.get("link", ""))
+            if following is None:
+                return found
+            url = following[1]
+        raise PublishError(f"GET {path.partition('?')[0]} has more than {PAGES} pages")
+
+    def redirection(self, path: str) -> str:
+        """Where GitHub sends somebody who asks for ``path``. Nobody goes there with this token. Raises PublishError."""
+        url = self._own(urljoin(f"{self.base_url}/", path.lstrip("/")))
+        for attempt in range(1, ATTEMPTS + 1):
+            status, headers, text = self._send("GET", url, None)
+            if status in REDIRECTS and headers.get("location"):
+                return urljoin(url, headers["location"])
+            if not (is_rate_limit(status, headers, text) or status in SERVER_FAULTS):
+                raise _refusal("GET", url, status, headers, _parsed(text, headers)[0])
+            self._wait(seconds_to_wait(status, headers, attempt), "GET", url, status)
+        raise PublishError(f"{_shown('GET', url)} failed {ATTEMPTS} times")
 
     def pause(self, attempt: int) -> None:
         """Wait before a caller's own repetition, out of the same budget."""

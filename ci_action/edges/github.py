@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from ci_action.edges.api import Api
 
 JOB_AUTHOR = Author(id=None, login="github-actions[bot]")
-PAGES = 100
 TIMELINE_KINDS = frozenset({"labeled", "unlabeled", "head_ref_force_pushed"})
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?")
-NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 
 
 class GitHubRest:
@@ -34,7 +32,7 @@ class GitHubRest:
 
     def comments(self, number: int) -> list[Comment]:
         """All comments, oldest first, over all pages."""
-        return [_comment(item) for item in self._pages(f"/repos/{self._repository}/issues/{number}/comments")]
+        return [_comment(item) for item in self._api.pages(self._list_of(number, "comments"))]
 
     def create_comment(self, number: int, body: str) -> Comment:
         """Create a comment. Raises UncertainError where it may exist although the answer was lost."""
@@ -70,7 +68,7 @@ class GitHubRest:
 
     def timeline(self, number: int) -> list[TimelineEvent]:
         """Labels set and taken away, and forced pushes, oldest first."""
-        found = [_timeline_event(item) for item in self._pages(f"/repos/{self._repository}/issues/{number}/timeline")]
+        found = [_timeline_event(item) for item in self._api.pages(self._list_of(number, "timeline"))]
         return [event for event in found if event is not None]
 
     def can_write(self, login: str) -> bool:
@@ -85,19 +83,8 @@ class GitHubRest:
                 return False
             raise
 
-    def _pages(self, path: str) -> list[Any]:
-        found: list[Any] = []
-        url = f"{path}?per_page=100"
-        for _ in range(PAGES):
-            answer = self._api.call("GET", url)
-            if not isinstance(answer.body, list):
-                raise PublishError(f"GitHub's answer to GET {path} is not a list")
-            found += answer.body
-            following = NEXT.search(answer.headers.get("link", ""))
-            if following is None:
-                return found
-            url = following[1]
-        raise PublishError(f"GET {path} has more than {PAGES} pages")
+    def _list_of(self, number: int, kind: str) -> str:
+        return f"/repos/{self._repository}/issues/{number}/{kind}?per_page=100"
 
     def pause(self, attempt: int) -> None:
         """Wait a little before the same thing is tried again."""

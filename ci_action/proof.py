@@ -1,0 +1,90 @@
+"""Whom a foreign run's evidence is about: proven from the event and GitHub, never from the evidence [S3, S4, S26].
+
+The run names its commit, branch and repository; GitHub names the pull requests of that branch. The base is where both
+parted, or a later commit of the base branch: the evidence may choose among these, and among nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ci_action.core.plan import Commits
+from ci_action.errors import EvidenceError
+
+if TYPE_CHECKING:
+    from ci_action.core.event import PullRequest
+    from ci_action.core.producing_run import ProducingRun
+    from ci_action.core.received_evidence import Received
+    from ci_action.ports import RemoteRepository
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """Why nothing may be posted."""
+
+    reason: str
+
+
+def prove_pull_request(
+    run: ProducingRun, remote: RemoteRepository, *, repository: str, workflow: str
+) -> PullRequest | Unproven:
+    """Find the one open pull request that the run measured. ``workflow``: path of the only workflow that is believed.
+
+    Raises PublishError.
+    """
+    if run.repository.lower() != repository.lower():
+        return Unproven("the measuring run belongs to another repository")
+    if run.path != workflow:
+        return Unproven(f"the measuring run is of {run.path}, and the input workflow names {workflow}")
+    if run.head_repository is None:
+        return Unproven("the fork that was measured is gone")
+    owner = run.head_repository.partition("/")[0]
+    found = [pull for pull in remote.pulls_from(owner, run.head_branch) if _is_of(pull, run)]
+    if len(found) != 1:
+        return Unproven(
+            f"{len(found) or 'no'} open pull requests have the measured commit {run.head_sha[:7]} as their head"
+        )
+    return found[0]
+
+
+def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepository) -> Commits:
+    """Hold the commits that the evidence names against GitHub's.
+
+    Raises EvidenceError where they do not belong to this pull request, PublishError.
+    """
+    if received.head_sha != pull.head_sha:
+        raise EvidenceError("the evidence is of another head than the run that it came from")
+    if received.base_sha is None:
+        raise EvidenceError("the evidence has no base: let the measuring job check out with fetch-depth: 0")
+    parted = remote.compare(pull.base_ref, pull.head_sha).merge_base
+    if received.base_sha != parted and not _is_between(parted, received.base_sha, pull.base_ref, remote):
+        raise EvidenceError(f"the evidence was measured against a commit that is no base of this branch: {DEMAND}")
+    is_merge = received.measured_sha != pull.head_sha
+    if is_merge and remote.parents(received.measured_sha) != [received.base_sha, pull.head_sha]:
+        raise EvidenceError("the evidence was measured on a commit that is not the merge of base and head")
+    return Commits(
+        base_sha=received.base_sha,
+        head_sha=pull.head_sha,
+        measured_sha=received.measured_sha,
+        base_reason="first parent of the merge commit" if is_merge else f"merge base with {pull.base_ref}",
+        base_ref=pull.base_ref,
+    )
+
+
+DEMAND = "it must be where both parted, or a later commit of the base branch"
+
+
+def _is_of(pull: PullRequest, run: ProducingRun) -> bool:
+    """All four together: one commit can head two pull requests, and a branch can have moved on."""
+    return (
+        (pull.head_repository or "").lower() == (run.head_repository or "-").lower()
+        and pull.head_ref == run.head_branch
+        and pull.head_sha == run.head_sha
+        and pull.base_repository.lower() == run.repository.lower()
+    )
+
+
+def _is_between(parted: str, base: str, branch: str, remote: RemoteRepository) -> bool:
+    """Whether base is on the branch, and not older than the place where the pull request left it."""
+    return remote.compare(base, branch).has_base_as_ancestor and remote.compare(parted, base).has_base_as_ancestor

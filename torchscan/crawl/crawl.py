@@ -21,6 +21,7 @@ from torchscan.crawl.tree import walk
 from torchscan.crawl.undisturbed import settled_heap, undisturbed
 from torchscan.formulas.handler import ModuleHandler
 from torchscan.operators.counter import OperatorCounter
+from torchscan.render.notebook import for_notebooks
 from torchscan.report.analysis import AnalysisReport
 
 
@@ -69,7 +70,7 @@ def crawl_module(
     # Made in structure mode too, for the checks of its arguments.
     counter = OperatorCounter(formulas=formulas, custom_mapping=custom_mapping)
     with settled_heap():
-        report = assemble(_observe(module, inputs, counter if mode == "full" else None, custom_modules))
+        report = for_notebooks(assemble(_observe(module, inputs, counter if mode == "full" else None, custom_modules)))
     if strict:
         require_complete(report)
     return report

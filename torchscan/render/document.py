@@ -19,10 +19,9 @@ from torchscan.report.benchmark import BenchmarkComparison, BenchmarkReport
 from torchscan.report.schema import check_analysis, check_benchmark, check_benchmark_comparison
 
 Format = Literal["html", "svg"]
-View = Literal["module_flops", "macs", "dmas", "parameters", "parameter_bytes", "operator_flops", "operator_macs"]
+View = Literal["module_flops", "macs", "dmas", "parameters", "parameter_bytes", "operator_flops"]
 FORMATS = {"html": 1200, "svg": 1152}
 """Formats, and how many units wide their maps are drawn."""
-METRICS = (*VIEWS, "operator_macs")
 _BENCHMARKS: dict[str, tuple[Callable[[Any], None], Callable[[Any, str], Any]]] = {
     "benchmark": (check_benchmark, benchmark_page),
     "benchmark_comparison": (check_benchmark_comparison, comparison_page),
@@ -113,8 +112,9 @@ def _page(report: AnalysisReport, before: AnalysisReport | None, title: str, met
 def _check_options(format: str, title: str, metric: str) -> None:  # noqa: A002 # as above
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if metric not in METRICS:
-        raise ValueError(f"metric must be one of {', '.join(map(repr, METRICS))}, got {metric!r}")
+    if metric not in VIEWS:
+        hint = "; operator MACs are one total of the whole model and have no map" if metric == "operator_macs" else ""
+        raise ValueError(f"metric must be one of {', '.join(map(repr, VIEWS))}, got {metric!r}{hint}")
     if not isinstance(title, str):
         raise ValueError(f"title must be a string, got {type(title).__name__}")  # noqa: TRY004 # documented as ValueError
 

@@ -114,7 +114,7 @@ def build_page(
     return Page(
         title=title,
         subject=report["context"].get("model_type", "") or "Model",
-        metric=metric if metric in VIEWS else "operator_flops",
+        metric=metric,
         is_comparison=is_comparison,
         sentences=sentences(totals),
         cards=cards(totals),

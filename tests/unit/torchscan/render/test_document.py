@@ -178,10 +178,9 @@ def test_structure_mode_says_not_requested() -> None:
     assert "No module has a measured share of Module FLOPs" in page
 
 
-def test_a_metric_without_rows_falls_back_to_the_operator_map() -> None:
-    page = render_report(make_report(small_net()), metric="operator_macs")
-
-    assert 'value="operator_flops" checked' in page
+def test_a_metric_without_a_map_is_refused_with_its_reason() -> None:
+    with pytest.raises(ValueError, match=r"'operator_flops'.*got 'operator_macs'; operator MACs are one total"):
+        render_report(make_report(small_net()), metric="operator_macs")  # type: ignore[arg-type] # refused at run time
 
 
 def test_one_module_alone_is_a_whole_page() -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ci_action.core.spec import Failure, WorkerSpec
     from torchscan.report.benchmark import BenchmarkContext
 
-BLOCKS = 10
-"""Blocks a side in one pair: enough that its median stands above single disturbances."""
+BLOCKS = 16
+"""Blocks a side in one pair: its median stands above single disturbances, and they cost less than starting a process."""
 
 BLOCK_SECONDS = 0.02
 """Long against the clock and a switch of processes, short against what moves a machine."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchscan.report.benchmark import BenchmarkContext
 
 BLOCKS = 16
-"""Blocks a side in one pair: its median stands above single disturbances, and they cost less than starting a process."""
+"""Blocks a side in one pair: their median stands above single disturbances, and they cost less than a new process."""
 
 BLOCK_SECONDS = 0.02
 """Long against the clock and a switch of processes, short against what moves a machine."""

@@ -1,0 +1,78 @@
+"""Another run's evidence is found by name alone, and what it says of itself decides nothing."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from support.fake_remote import ELSEWHERE, HEAD, LATER, MERGE, PULL, RUN, FakeRemote, FakeRuns
+from support.verdicts import COMMITS, result
+
+from ci_action.core.publish_evidence import pack
+from ci_action.errors import EvidenceError
+from ci_action.ports import Artifact
+from ci_action.receiving import Delivery, RecordedRepository, choose_evidence, take_over
+
+OURS = replace(COMMITS, base_sha=LATER, head_sha=HEAD, measured_sha=MERGE)
+
+
+def archived(**commits: Any) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        data = pack(replace(OURS, **commits), [result("base")], [result("head")], {})
+        packed.writestr("evidence.json", data)
+    return target.getvalue()
+
+
+def taken(files: dict[str, bytes], run_id: int = RUN.id) -> Delivery:
+    return take_over(RUN, PULL, FakeRemote(), FakeRuns({run_id: files}), artifact_name="torchscan")
+
+
+def artifact(number: int, name: str, *, is_expired: bool = False) -> Artifact:
+    return Artifact(id=number, name=name, size_bytes=1, is_expired=is_expired)
+
+
+def test_evidence_is_found_by_run_and_exact_name() -> None:
+    found = taken({"torchscan": b"pages", "torchscan-evidence": archived(), "x-torchscan-evidence": b"other"})
+    assert found.commits.base_sha == LATER
+    assert [item["id"] for item in found.received.head] == ["net"]
+
+
+def test_the_evidence_of_another_run_is_not_looked_at() -> None:
+    with pytest.raises(EvidenceError, match="left no artifact"):
+        taken({"torchscan-evidence": archived()}, run_id=RUN.id + 1)
+
+
+def test_evidence_of_another_head_is_refused() -> None:
+    with pytest.raises(EvidenceError, match="another head"):
+        taken({"torchscan-evidence": archived(head_sha=ELSEWHERE)})
+
+
+def test_of_one_name_the_latest_counts_and_an_expired_one_never() -> None:
+    name = "torchscan-evidence"
+    chosen = choose_evidence([artifact(3, name), artifact(9, name, is_expired=True), artifact(7, name)], "torchscan")
+    assert [item.id for item in chosen] == [7]
+
+
+def test_shards_of_an_earlier_split_do_not_mix_with_the_latest() -> None:
+    split = [artifact(n, f"torchscan-evidence-{n}-of-3") for n in (1, 2, 3)]
+    again = [artifact(10 + n, f"torchscan-evidence-{n}-of-2") for n in (1, 2)]
+    assert [item.id for item in choose_evidence([*split, *again], "torchscan")] == [11, 12]
+
+
+def test_what_github_said_once_is_what_every_later_step_reads() -> None:
+    remote = FakeRemote(files={(HEAD, "torchscan.toml"): "first"}, touched=["a.py"])
+    recorded = RecordedRepository(7, remote)
+    assert recorded.read(HEAD, "torchscan.toml") == "first"
+    assert recorded.changed_paths(LATER, HEAD) == ["a.py"]
+    remote.files[HEAD, "torchscan.toml"] = "second"
+    assert recorded.read(HEAD, "torchscan.toml") == "first"
+    later = RecordedRepository(7, files=recorded.files, touched=recorded.touched)
+    assert (later.read(HEAD, "torchscan.toml"), later.read(HEAD, "x"), later.changed_paths("", "")) == (
+        "first",
+        None,
+        ["a.py"],
+    )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ci_action.core.verdict import Gate
 from ci_action.errors import PublishError
 from ci_action.ports import CommitStatus, RefusedError
 
 if TYPE_CHECKING:
+    from ci_action.core.modes import StatusKind
     from ci_action.core.verdict import Verdict
     from ci_action.ports import Checks, Sink
     from ci_action.render.rendered import Rendered
 
-StatusKind = Literal["none", "commit", "check"]
+
 PERMISSIONS = {"commit": "statuses: write", "check": "checks: write"}
 
 

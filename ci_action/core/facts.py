@@ -25,10 +25,17 @@ class Facts:
     """The command that does the same on somebody's own machine."""
     fork: str | None = None
     """Full name of the fork whose code was measured in a run that publishes for it; None where the code is trusted."""
+    is_split: bool = False
+    """The numbers come from another run, as evidence without words: totals and changed calls, no messages."""
     report_directory: str | None = None
     """Where the pages are, in a local run."""
     current_head_sha: str | None = None
     """The pull request's head by now, where it is not the measured one any more."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether only identifiers and class names of what was measured may be shown."""
+        return self.is_split or self.fork is not None
 
     @property
     def repository_url(self) -> str | None:

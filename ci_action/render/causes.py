@@ -47,6 +47,7 @@ class Causes:
     rows: tuple[Cause, ...]
     changed_calls: int
     all_calls: int
+    """0 where only some of the calls are known."""
 
 
 def find_causes(target: TargetVerdict, base: TargetResult | None, head: TargetResult | None) -> Causes | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def render(verdict: Verdict, plan: Plan, facts: Facts, *, results: Sequence[TargetResult]) -> Rendered:
     """Write comment, summary, terminal text and pages from one view. ``results`` holds both sides' results."""
     by_side = Results.of(results)
-    verdict = with_clean_units(without_messages(verdict) if facts.fork else verdict)
+    verdict = with_clean_units(without_messages(verdict) if facts.is_foreign else verdict)
     view = build_view(verdict, plan, facts, by_side)
     return Rendered(
         comment=markdown.comment(view),

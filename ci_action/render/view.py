@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ci_action.core.marker import make_marker
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ci_action.core.verdict import TargetVerdict, Verdict
 
 FIRST_ROWS = 10
-_FORK = " (measured in a fork run)"
+_FORK, _SPLIT = " (measured in a fork run)", " (measured in another run)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +141,8 @@ def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> 
     )
     return View(
         marker=marker.line(),
-        headline=headline(verdict, plan, code) + (_FORK if facts.fork else ""),
-        plain_headline=headline(verdict, plan, glyph=False) + (_FORK if facts.fork else ""),
+        headline=headline(verdict, plan, code) + _origin(facts),
+        plain_headline=headline(verdict, plan, glyph=False) + _origin(facts),
         gate=gate_line(verdict, plan),
         outdated=outdated_line(plan, facts),
         facts=facts_line(plan, facts),
@@ -151,12 +151,16 @@ def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> 
         failures=tuple(view for target in verdict.targets for view in _failures(target, results, facts)),
         sentences=tuple(sentences(verdict, plan, operators, MARKDOWN)),
         plain_sentences=tuple(sentences(verdict, plan, operators, PLAIN)),
-        causes=tuple(cause for cause in found if cause),
+        causes=tuple(replace(cause, all_calls=0) if facts.is_foreign else cause for cause in found if cause),
         lists=tuple(_lists(verdict)),
         steps=tuple(next_steps(verdict, plan, operators, code)),
         conditions=tuple(conditions(plan, facts, results.all(), has_timings=_has_timings(verdict))),
         reproduction=reproduction(facts),
     )
+
+
+def _origin(facts: Facts) -> str:
+    return _FORK if facts.fork else _SPLIT if facts.is_split else ""
 
 
 def _lists(verdict: Verdict) -> list[ListView]:
@@ -200,7 +204,7 @@ def _failures(target: TargetVerdict, results: Results, facts: Facts) -> list[Fai
         other = (results.base if item.side == "head" else results.head).get(target.id)
         report = other["report"] if other else None
         done = failure.get("calls_done")
-        of = f" of {len(report['layers'])}" if report and report["layers"] else ""
+        of = f" of {len(report['layers'])}" if report and report["layers"] and not facts.is_foreign else ""
         lines = [*failure["frames"], f"{failure['type']}: {failure['message']}"]
         views.append(
             FailureView(
@@ -209,7 +213,7 @@ def _failures(target: TargetVerdict, results: Results, facts: Facts) -> list[Fai
                 stage=failure["stage"],
                 kind=failure["type"],
                 progress="" if done is None else f", after {done}{of} calls",
-                log="" if facts.fork else block([part for line in lines for part in line.splitlines()][-10:]),
+                log="" if facts.is_foreign else block([part for line in lines for part in line.splitlines()][-10:]),
             )
         )
     return views
@@ -223,6 +227,12 @@ def _alert(verdict: Verdict, facts: Facts) -> str:
             f"> The code that produced these numbers came from the fork {code(facts.fork)} and ran without secrets or "
             "write access. Its JSON was checked against the schema and drawn again here; "
             "no file made by the fork is linked."
+        )
+    if facts.is_split:
+        return (
+            "> [!NOTE]\n"
+            "> These numbers were measured in another run, without secrets or write access. Its JSON was checked "
+            "against the schema and drawn again here."
         )
     failed = [target for target in verdict.targets if target.failure("head")]
     if not failed:

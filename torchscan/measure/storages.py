@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.torch_version import TorchVersion
 from torch.utils._python_dispatch import TorchDispatchMode
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer if hasattr(torch.nn, "Buffer") else torch.nn.Parameter)
@@ -24,6 +26,10 @@ _COMPRESSED_PARTS = {
     torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
     torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
 }
+
+_TELL_OF_THEIR_END = TorchVersion(torch.__version__) >= "2.3"
+"""Whether a weak reference to a storage calls back. On older torch it never does, and dropping it crashes the process:
+there the ledger asks, before each operator, which storages are gone."""
 
 
 class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves the hook untyped
@@ -41,7 +47,7 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
         self._device_type = device_type
         self._after_operator = after_operator
         self._sizes: dict[int, int] = {}
-        self._watchers: dict[int, weakref.ref[Any]] = {}
+        self._watchers: dict[int, weakref.ref[Any] | StorageWeakRef] = {}
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -73,11 +79,12 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
     ) -> Any:
         if any(kind not in _PLAIN for kind in types):
             return NotImplemented  # the subclass unfolds itself first; its inner operators come back here
+        if not _TELL_OF_THEIR_END:
+            self._bury()
         self.enter(args)
         self.enter(kwargs or {})
         result = func(*args, **(kwargs or {}))
         self.enter(result)
-        self.enter(args)  # an operator may have resized what it was given
         if self._after_operator is not None:
             self._after_operator()
         return result
@@ -90,12 +97,22 @@ class StorageLedger(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch
             size = storage.nbytes()
         except (NotImplementedError, RuntimeError):
             return  # a layout without a storage of its own
-        key = id(storage)
+        key = storage._cdata
         if key not in self._watchers:
-            self._watchers[key] = weakref.ref(storage, lambda _: self._leave(key))
+            self._watchers[key] = self._watcher(storage, key)
         self.live_bytes += size - self._sizes.get(key, 0)
         self._sizes[key] = size
         self.peak_bytes = max(self.peak_bytes, self.live_bytes)
+
+    def _watcher(self, storage: torch.UntypedStorage, key: int) -> weakref.ref[Any] | StorageWeakRef:
+        if _TELL_OF_THEIR_END:
+            return weakref.ref(storage, lambda _: self._leave(key))
+        return StorageWeakRef(storage)  # type: ignore[no-untyped-call] # torch's
+
+    def _bury(self) -> None:
+        dead = [key for key, watcher in self._watchers.items() if watcher.expired()]  # type: ignore[union-attr]
+        for key in dead:
+            self._leave(key)
 
     def _leave(self, key: int) -> None:
         self._watchers.pop(key, None)

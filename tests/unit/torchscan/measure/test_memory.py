@@ -110,6 +110,27 @@ def test_subclasses_that_wrap_tensors_count_what_they_hold() -> None:
     assert delta(lambda: held + 1) == 2 * 1000 * FLOAT
 
 
+class Scratching(torch.Tensor):
+    """A wrapper whose every operator takes 5,000 floats for a moment."""
+
+    @staticmethod
+    def __new__(cls, inner: torch.Tensor) -> Any:
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, device=inner.device)
+
+    def __init__(self, inner: torch.Tensor) -> None:
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        torch.zeros(5000)
+        return func(*(arg.inner if isinstance(arg, Scratching) else arg for arg in args), **(kwargs or {}))
+
+
+def test_operators_inside_a_subclass_are_seen() -> None:
+    held = Scratching(torch.ones(10))
+    assert delta(lambda: held + 1) >= 5000 * FLOAT
+
+
 def test_two_measurements_agree() -> None:
     layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
     data = torch.ones(2, 5, 16)

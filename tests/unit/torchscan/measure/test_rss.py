@@ -35,6 +35,18 @@ def test_a_large_caller_does_not_lend_its_peak_to_the_child() -> None:
     assert 0 < int(printed) < 100 * MIB
 
 
+def test_what_the_environment_loads_into_every_python_is_not_the_childs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # given a site customization that takes 200 MiB in any interpreter that reads PYTHONPATH
+    (tmp_path / "sitecustomize.py").write_text("kept = bytearray(200 * 2**20)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    # when the child is no Python, then the launcher's memory is not taken for its
+    assert measure_peak_rss(["true"])["peak_bytes"] < 100 * MIB
+    # and a child that does read it has it
+    assert measure_peak_rss([sys.executable, "-c", "pass"])["peak_bytes"] > 200 * MIB
+
+
 def test_memory_taken_and_freed_still_is_the_peak() -> None:
     freed = measure_peak_rss(python("kept = bytearray(100 * 2**20); del kept"))
     assert freed["peak_bytes"] > 100 * MIB

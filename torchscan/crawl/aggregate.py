@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from torchscan.crawl.chain import chained_field
-from torchscan.crawl.estimate import Note
-from torchscan.crawl.functional import hook_notes, notes, unestimated_metrics, without_hook_work
+from torchscan.crawl.estimate import Estimate, Note
+from torchscan.crawl.functional import (
+    exceeds_formula,
+    hook_notes,
+    notes,
+    tell_owners,
+    unestimated_metrics,
+    without_hook_work,
+)
 from torchscan.crawl.record import Call
 from torchscan.crawl.sums import Sum, unavailable_result
 from torchscan.formulas.receptive import METRICS as FIELD_METRICS
@@ -99,17 +106,20 @@ def _row(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:
     estimate = call.estimate
     if estimate is None:
         return _row_without_formula(call, owners, inside, above)
-    stated = estimate.metrics
-    if call.has_hook_work and not estimate.is_custom:
-        stated = without_hook_work(stated)
-    elif inside is None and not owners and not estimate.is_custom and not estimate.subtree:  # nearly every leaf
-        for metric, total in above.items():
+    stated = _without_extra_work(call, estimate, owners)
+    is_plain = stated is estimate.metrics and inside is None and not owners
+    if is_plain and not estimate.is_custom and not estimate.subtree and _states_work(stated):
+        for metric, total in above.items():  # nearly every leaf
             total.add(stated[metric])
         return Row(stated, owners, None, estimate.notes)
     metrics = {metric: result for metric, result in stated.items() if metric not in owners}
     left = [metric for metric in WORK_METRICS if metric not in stated and metric not in owners]
     own_notes = tuple(note for note in estimate.notes if not _is_settled(note, owners))
-    row_notes = own_notes + _sum_inside(call, left, inside, above, metrics)
+    found = _sum_inside(call, left, inside, above, metrics)
+    row_notes = (
+        *(note for note in own_notes if note.metric not in left or metrics[note.metric]["status"] != "complete"),
+        *(note for note in found if note.metric not in {own.metric for own in own_notes}),
+    )
     if stated is not estimate.metrics:
         row_notes += hook_notes(call)
     for metric in WORK_METRICS:
@@ -123,9 +133,27 @@ def _row(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:
     return Row(_in_report_order(metrics), owners, ownership, row_notes)
 
 
+def _without_extra_work(call: Call, estimate: Estimate, owners: Owners) -> Mapping[str, MetricResult]:
+    """Give what a call states, as lower bounds where it dispatched work that its formula does not know."""
+    stated = estimate.metrics
+    if not estimate.is_custom and exceeds_formula(call, stated):
+        call.hook_work = WORK_METRICS
+    if call.hook_work and owners:
+        tell_owners(call)
+    hooked = call.hook_work + call.inner_hook_work
+    return stated if estimate.is_custom or not hooked else without_hook_work(stated, hooked)
+
+
+_SETTLED = frozenset({"unsupported_module_metric", "missing_metric_tensor", "expanded_atomic_boundary"})
+
+
+def _states_work(stated: Mapping[str, MetricResult]) -> bool:
+    return WORK_METRICS[0] in stated  # a formula states all three, unless its module counts as what runs inside
+
+
 def _is_settled(note: Note, owners: Owners) -> bool:
     """Say whether a missing formula misses nothing, since an owner above states that work."""
-    return note.code == "unsupported_module_metric" and note.metric in owners
+    return note.code in _SETTLED and note.metric in owners
 
 
 def _row_without_formula(call: Call, owners: Owners, inside: Sums | None, above: Sums) -> Row:

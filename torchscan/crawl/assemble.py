@@ -93,7 +93,7 @@ def assemble(observation: Observation) -> AnalysisReport:
         if observation.is_blind:
             operators["total"] = _lower_bound(operators["total"])
         totals |= {metric: total.result(metric, SCOPE) for metric, total in sums.items()}
-        totals["operator_flops"] = operators["total"]
+        totals["operator_flops"] = {**operators["total"], "scope": SCOPE}
         totals["operator_macs"] = observation.counter.macs_metric(_whole_tally(observation), SCOPE)
         diagnostics += diagnose.call_diagnostics(diagnose.row_notes(calls, rows))
         diagnostics += operators["diagnostics"]

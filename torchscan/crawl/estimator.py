@@ -12,10 +12,14 @@ from torchscan.crawl.answer import accept, callback_name, no_answer
 from torchscan.crawl.configuration import configuration
 from torchscan.crawl.estimate import ALL_METRICS, SCOPE, Estimate, Note, no_estimate
 from torchscan.formulas.dependencies import token_dependencies
-from torchscan.formulas.handler import ModuleCall, ModuleHandler, UnsupportedCall
+from torchscan.formulas.family import WORK_METRICS
+from torchscan.formulas.handler import ChangedBoundary, ModuleCall, ModuleHandler, UnsupportedCall
+from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.table import Match, handler_for
 from torchscan.report.analysis import METHODS, MODULE_METRICS, UNITS
 from torchscan.report.metric import MetricResult, complete
+
+_NO_FIELD: dict[str, Any] = {**NOWHERE}
 
 
 class Estimator:
@@ -56,11 +60,14 @@ class Estimator:
         handler = match.handler
         try:
             answer: Mapping[str, Any] = handler.estimate(call)
+        except ChangedBoundary as changed:
+            message = f"{type(call.module).__name__} counts as what runs inside it: {changed}"
+            return Estimate(_NO_FIELD, notes=tuple(Note(changed.code, metric, message) for metric in WORK_METRICS))
         except UnsupportedCall as unsupported:
             missing = unsupported.metrics or MODULE_METRICS
             kind = type(call.module).__name__
             notes = tuple(
-                Note("unsupported_module_metric", metric, f"no {metric} for this call of {kind}: {unsupported}")
+                Note(unsupported.code, metric, f"no {metric} for this call of {kind}: {unsupported}")
                 for metric in missing
             )
             return Estimate({metric: no_estimate(metric) for metric in missing}, handler.subtree_metrics, False, notes)

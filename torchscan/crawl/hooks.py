@@ -67,7 +67,7 @@ def _attach_between(module: nn.Module, key: Any, site: Site) -> None:
     if hooks:
         hooks[key, "between"] = site.prepared
         options[key, "between"] = True
-    if later:
+    if hooks or later:  # also behind pre-hooks alone: only torch knows the arguments that they made
         later[key, "between"] = site.returned
         later.move_to_end((key, "between"), last=False)
 
@@ -78,7 +78,6 @@ def _detach(module: nn.Module, key: Any) -> None:
         if not isinstance(table, dict):
             continue  # this is why the module was not hooked
         table.pop(key, None)
-        if table:
-            table.pop((key, "between"), None)
-        else:
+        table.pop((key, "between"), None)
+        if not table:
             table.clear()  # an emptied table would keep the memory of its entry

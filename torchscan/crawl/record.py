@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchscan.crawl.estimate import Estimate
 from torchscan.metadata.describe import Metadata
-from torchscan.operators.tally import Tally
+from torchscan.operators.tally import Moment, Tally
 
 if TYPE_CHECKING:
     from torchscan.crawl.site import Site
@@ -19,18 +19,20 @@ class Call:
         position: place in the order in which calls began.
         input_id, output_id: identity of the first argument and of the output, to see a chain of layers.
         handled: identity of the exception that was being handled when the call began.
-        has_hook_work: the module's own hooks did arithmetic, which no formula of the module knows.
-        flops_before_hooks: FLOPs when the forward itself was done, where the module has forward hooks of its own.
+        hook_work: metrics to which the module's own hooks added work that no formula of the module knows.
+        inner_hook_work: the same of hooks inside, where the call's formula owns what runs inside.
+        before_hooks: what was counted when the forward itself was done, where the module has forward hooks of its own.
         kwargs: the keyword arguments while the call runs.
         is_done: the call returned. False after a failure, and while it runs.
     """
 
     __slots__ = (
+        "before_hooks",
         "estimate",
-        "flops_before_hooks",
         "handled",
-        "has_hook_work",
+        "hook_work",
         "index",
+        "inner_hook_work",
         "input",
         "input_id",
         "is_done",
@@ -65,6 +67,7 @@ class Call:
         self.output: Metadata | None = None
         self.output_id = 0
         self.estimate: Estimate | None = None
-        self.has_hook_work = False
-        self.flops_before_hooks: int | float | None = None
+        self.hook_work: tuple[str, ...] = ()
+        self.inner_hook_work: tuple[str, ...] = ()
+        self.before_hooks: Moment | None = None
         self.is_done = False

@@ -9,9 +9,11 @@ from typing import Any
 from torch import nn
 
 from torchscan.crawl.estimate import Estimate
+from torchscan.crawl.functional import work_between
 from torchscan.crawl.record import Call
 from torchscan.crawl.recorder import Recorder
 from torchscan.crawl.tree import Node
+from torchscan.operators.tally import NOTHING
 
 
 class Site:
@@ -71,36 +73,48 @@ class Site:
             call.input = recorder.describer.call(args, kwargs)
             call.kwargs = kwargs or None
             call.input_id = id(args[0]) if args else 0
-            call.has_hook_work = bool(call.tally.flops) or not call.tally.is_flops_complete
+            call.hook_work = work_between(NOTHING, call.tally)
 
-    def returned(self, _: nn.Module, args: tuple[Any, ...], output: Any) -> None:  # noqa: ARG002 # a hook's signature
-        """Note what was counted when the forward itself was done, before the module's own hooks."""
+    def returned(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        """Ask about the forward itself, before the module's own hooks: they may compute, or replace the output."""
         recorder = self.recorder
-        if recorder is not None and recorder.current is not None and recorder.current.site is self:
-            recorder.current.flops_before_hooks = recorder.current.tally.flops
+        if recorder is None or recorder.is_asking or get_ident() != recorder.thread:
+            return
+        call = recorder.current = self._running(recorder.current)
+        if call is None:
+            return
+        if recorder.counter is not None:
+            recorder.counter.current = call.tally
+        call.output = recorder.describer.value(output)
+        recorder.estimate(call, module, args, output)
+        call.before_hooks = call.tally.moment()
 
     def after(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Note that the module has run. ``output`` is None as well when it raised: then an exception is in flight."""
         recorder = self.recorder
         if recorder is None or recorder.is_asking or get_ident() != recorder.thread:
             return
-        call = recorder.current
-        while call is not None and call.site is not self:
-            call = call.parent  # a call inside ended without a word: its exception was swallowed
+        call = self._running(recorder.current)
         if call is None:
             return
         if output is not None or id(sys.exception()) == call.handled:
             call.is_done = True
             call.output = recorder.describer.value(output)
             call.output_id = id(output)
-            if call.flops_before_hooks is not None and call.flops_before_hooks != call.tally.flops:
-                call.has_hook_work = True
-            if recorder.estimator is not None:
+            if call.before_hooks is not None:
+                call.hook_work += work_between(call.before_hooks, call.tally)
+            elif recorder.estimator is not None:
                 recorder.estimate(call, module, args, output)
         call.kwargs = None
         parent = recorder.current = call.parent
         if parent is not None and recorder.counter is not None:
             recorder.counter.current = parent.tally
+
+    def _running(self, call: Call | None) -> Call | None:
+        """Find this module's call among those that run; one inside may have ended in an exception, without a word."""
+        while call is not None and call.site is not self:
+            call = call.parent
+        return call
 
     def add_operator(self, name: str, flops: int | float) -> None:
         """Add an operator that ran while the module was the innermost one."""

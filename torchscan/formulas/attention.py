@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 from torchscan.formulas.family import Family, nn_types
-from torchscan.formulas.handler import ModuleCall, ModuleEstimates, UnsupportedCall
+from torchscan.formulas.handler import ChangedBoundary, ModuleCall, ModuleEstimates, UnsupportedCall
 from torchscan.formulas.operands import FLOATING, argument, describe, elements, floating, module_of
 from torchscan.formulas.receptive import NOWHERE
 from torchscan.formulas.softmax import softmax_dmas, softmax_flops
@@ -80,9 +80,9 @@ def check_attention(module: nn.Module) -> None:
 def check_native(module: Any, kind: type[nn.Module]) -> None:
     """Raise UnsupportedCall unless ``module`` is of exactly this type, runs its forward, and is in evaluation."""
     if type(module) is not kind:
-        raise UnsupportedCall(f"it holds a {type(module).__name__} where the formula needs a native {kind.__name__}")
+        raise ChangedBoundary(f"it holds a {type(module).__name__} where the formula needs a native {kind.__name__}")
     if "forward" in module.__dict__:
-        raise UnsupportedCall(f"a forward set on the instance of {kind.__name__} replaces the native one")
+        raise ChangedBoundary(f"a forward set on the instance of {kind.__name__} replaces the native one")
     if module.training:
         raise UnsupportedCall("native attention is counted in evaluation only")
 

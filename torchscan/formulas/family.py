@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
-from torchscan.formulas.handler import ModuleCall, ModuleEstimates, ModuleHandler, UnsupportedCall
+from torchscan.formulas.handler import ChangedBoundary, ModuleCall, ModuleEstimates, ModuleHandler, UnsupportedCall
 
 Formula = Callable[[ModuleCall], ModuleEstimates]
 
@@ -70,7 +70,9 @@ class Family:
 
     def _guarded(self, call: ModuleCall) -> ModuleEstimates:
         if "forward" in call.module.__dict__:
-            raise UnsupportedCall("a forward set on the instance replaces the one that the formula describes")
+            raise (ChangedBoundary if self.exact else UnsupportedCall)(
+                "a forward set on the instance replaces the one that the formula describes"
+            )
         if _transform() is not None:
             raise UnsupportedCall(
                 "a torch.func transform hides axes of the tensors, so their shapes do not say the work"
@@ -81,7 +83,7 @@ class Family:
             if unsupported.metrics or self.has_field:
                 raise
             # No call of this family has a receptive field, so none is missing from this one.
-            raise UnsupportedCall(str(unsupported), *WORK_METRICS) from None
+            raise type(unsupported)(str(unsupported), *WORK_METRICS) from None
 
 
 def nn_types(*names: str) -> tuple[type[nn.Module], ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from torch import nn
 
 from torchscan.report.analysis import MODULE_METRICS
+from torchscan.report.diagnostic import DiagnosticCode
 from torchscan.report.metric import MetricResult
 
 Estimate = int | float | MetricResult | None
@@ -82,8 +83,23 @@ class UnsupportedCall(Exception):  # noqa: N818 # a signal between a formula and
 
     Attributes:
         metrics: the metrics that have no estimate for this call; all of them when empty.
+        code: the code of that diagnostic.
     """
+
+    code: ClassVar[DiagnosticCode] = "unsupported_module_metric"
 
     def __init__(self, reason: str, *metrics: str) -> None:
         super().__init__(reason)
         self.metrics = metrics
+
+
+class MissingTensor(UnsupportedCall):
+    """A tensor that the formula needs is not in the call: nothing, or something else, stands in its place."""
+
+    code = "missing_metric_tensor"
+
+
+class ChangedBoundary(UnsupportedCall):
+    """A native module that owns its subtree no longer holds what its formula describes: its children count instead."""
+
+    code = "expanded_atomic_boundary"

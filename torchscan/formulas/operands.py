@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchscan.formulas.handler import ModuleCall, UnsupportedCall
+from torchscan.formulas.handler import MissingTensor, ModuleCall, UnsupportedCall
 
 _DTYPES = frozenset(value for value in vars(torch).values() if isinstance(value, torch.dtype))
 FLOATING = frozenset(dtype for dtype in _DTYPES if dtype.is_floating_point)
@@ -42,7 +42,7 @@ def floating(value: Any, name: str) -> Tensor:
     """Give ``value`` back if it is a real dense floating tensor, else raise UnsupportedCall."""
     if isinstance(value, Tensor) and value.dtype in FLOATING and value.layout is torch.strided and not value.is_nested:
         return value
-    raise UnsupportedCall(f"{name} is {describe(value)}; the formula covers real dense floating tensors")
+    raise _refused(value, name, "real dense floating tensors")
 
 
 def numeric(value: Any, name: str) -> Tensor:
@@ -51,7 +51,12 @@ def numeric(value: Any, name: str) -> Tensor:
         dtype = value.dtype
         if dtype in FLOATING or dtype in INTEGRAL:
             return value
-    raise UnsupportedCall(f"{name} is {describe(value)}; the formula covers dense tensors of real numbers")
+    raise _refused(value, name, "dense tensors of real numbers")
+
+
+def _refused(value: Any, name: str, covered: str) -> UnsupportedCall:
+    kind = UnsupportedCall if isinstance(value, Tensor) else MissingTensor
+    return kind(f"{name} is {describe(value)}; the formula covers {covered}")
 
 
 def describe(value: Any) -> str:

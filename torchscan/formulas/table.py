@@ -74,6 +74,12 @@ class Match:
     cacheable: bool = False
 
 
+def atomic_base(kind: type[nn.Module]) -> str | None:
+    """Name the native type that owns its subtree and that ``kind`` derives from without being it; None for others."""
+    bases = (base for base in kind.__mro__[1:] if base in BUILTIN)
+    return next((base.__name__ for base in bases if BUILTIN[base].exact and kind not in BUILTIN), None)
+
+
 def handler_for(kind: type[nn.Module], custom: Mapping[type[nn.Module], ModuleHandler]) -> Match | None:
     """Find the handler of a module type: the caller's first, even on a base class, then the built-in formula.
 

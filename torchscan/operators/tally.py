@@ -22,3 +22,11 @@ class Tally:
         self.is_flops_complete = True
         self.is_macs_complete = True
         self.moves = False
+
+    def moment(self) -> Moment:
+        """Give what has been dispatched until now, to be compared later."""
+        return self.flops, self.macs, self.is_flops_complete, self.is_macs_complete, self.moves
+
+
+Moment = tuple[int | float, int | float, bool, bool, bool]
+NOTHING: Moment = Tally().moment()

@@ -128,3 +128,11 @@ def test_a_strict_summary_of_receptive_fields_refuses_branches():
 def test_reports_are_plain_json():
     report = crawl_module(Residual(), (3,))
     assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+@pytest.mark.parametrize("mode", ["full", "structure"])
+def test_every_total_of_a_model_is_about_the_model(mode):
+    report = crawl_module(nn.Linear(3, 2), args=(torch.ones(1, 3),), mode=mode)
+    assert {result["scope"] for result in report["totals"].values()} == {"model"}
+    if mode == "full":
+        assert report["operator_flops"]["total"] == {**report["totals"]["operator_flops"], "scope": "workload"}

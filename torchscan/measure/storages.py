@@ -27,7 +27,7 @@ _COMPRESSED_PARTS = {
     torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
 }
 
-_TELL_OF_THEIR_END = TorchVersion(torch.__version__) >= "2.3"
+_TELL_OF_THEIR_END = TorchVersion(torch.__version__) >= "2.2"
 """Whether a weak reference to a storage calls back. On older torch it never does, and dropping it crashes the process:
 there the ledger asks, before each operator, which storages are gone."""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ci_action.core.evidence import BenchmarkEvidence
     from ci_action.core.plan import Commits, Plan
     from ci_action.core.verdict import Acceptance, Verdict
-    from ci_action.ports import Git, Measurer
+    from ci_action.ports import ConfigSource, Git, Measurer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Evidence:
 
 def prepare(
     commits: Commits,
-    git: Git,
+    git: ConfigSource,
     *,
     working_directory: str = ".",
     pull_request: PullRequest | None = None,
@@ -81,7 +81,7 @@ def prepare(
     return Prepared(plan=plan, problem=problem)
 
 
-def config_at(sha: str, git: Git, working_directory: str) -> Config | None:
+def config_at(sha: str, git: ConfigSource, working_directory: str) -> Config | None:
     """The config of one commit, or None where it has none. Raises ConfigError."""
     found = find_config(lambda path: git.read(sha, path), working_directory=working_directory)
     return load_config(found.text, source=found.source, kind=found.kind) if found else None
@@ -119,7 +119,7 @@ def _failed(results: list[list[TargetResult]]) -> set[str]:
     return {result["id"] for side in results for result in side if result["failure"]}
 
 
-def _changed_paths(commits: Commits, base: Config | None, git: Git) -> list[str] | None:
+def _changed_paths(commits: Commits, base: Config | None, git: ConfigSource) -> list[str] | None:
     """Asked of git only where the owner skips targets by path."""
     if commits.base_sha is None or base is None or not any(target.paths for target in base.targets):
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ci_action.core.delivery import Delivery
 from ci_action.core.publish_evidence import FILE
 from ci_action.core.received_evidence import read_received
 from ci_action.core.shards import MOST_SHARDS, evidence_group, evidence_name, joined
@@ -14,46 +14,8 @@ from ci_action.proof import prove_commits
 
 if TYPE_CHECKING:
     from ci_action.core.event import PullRequest
-    from ci_action.core.plan import Commits
     from ci_action.core.producing_run import ProducingRun
-    from ci_action.core.received_evidence import Received
     from ci_action.ports import Artifact, RemoteRepository, RunStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """What a publishing run knows before it judges."""
-
-    run: ProducingRun
-    pull: PullRequest
-    commits: Commits
-    received: Received
-
-
-@dataclass(slots=True)
-class RecordedRepository:
-    """Files and changed paths as GitHub gave them, so that a later step judges by the same. ``remote`` is asked once.
-
-    Reads as git does: a config is looked for by commit and path.
-    """
-
-    number: int
-    remote: RemoteRepository | None = None
-    files: dict[tuple[str, str], str | None] = field(default_factory=dict)
-    touched: list[list[str] | None] = field(default_factory=list)
-
-    def read(self, sha: str, path: str) -> str | None:
-        """A file's text at a commit, or None."""
-        if (sha, path) not in self.files:
-            self.files[sha, path] = self.remote.read(sha, path) if self.remote else None
-        return self.files[sha, path]
-
-    def changed_paths(self, base: str, head: str) -> list[str] | None:
-        """What the pull request touches: GitHub lists it for the pull request, whichever commits are named."""
-        del base, head
-        if not self.touched:
-            self.touched.append(self.remote.changed_paths(self.number) if self.remote else None)
-        return self.touched[0]
 
 
 def take_over(

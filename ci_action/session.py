@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci_action.core.facts import Facts
+from ci_action.core.shards import parse_shard
 from ci_action.edges.child import ChildMeasurer
 from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runner
 from ci_action.edges.git import GitRepository
@@ -25,8 +26,11 @@ from torchscan import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ci_action.core.modes import StatusKind
     from ci_action.core.plan import Plan
-    from ci_action.ports import GitHub
+    from ci_action.core.shards import Shard
+    from ci_action.edges.api import Api
+    from ci_action.ports import Checks, GitHub
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +74,47 @@ class Session:
 
     def github(self) -> GitHub | None:
         """GitHub, where there is a token; its client is loaded only then."""
-        if not self.inputs.token or not self.runner.repository:
+        if not self.has_token or self.inputs.mode == "measure":
             return None
-        from ci_action.edges.api import Api
         from ci_action.edges.github import GitHubRest
 
         return GitHubRest(
-            Api(self.inputs.api_url, self.inputs.token),
+            self.api(),
             self.runner.repository,
             is_installation=self.inputs.token.startswith("ghs_"),
             is_job_token=os.environ.get("TORCHSCAN_IS_JOB_TOKEN", "true") == "true",
         )
+
+    @property
+    def has_token(self) -> bool:
+        """Whether GitHub can be asked anything."""
+        return bool(self.inputs.token and self.runner.repository)
+
+    def api(self) -> Api:
+        """GitHub's REST API with this job's token. Raises ConfigError where there is none."""
+        if not self.has_token:
+            raise ConfigError("input token: found nothing; accepted: a token, such as ${{ github.token }}")
+        from ci_action.edges.api import Api
+
+        return Api(self.inputs.api_url, self.inputs.token)
+
+    def checks(self) -> Checks | None:
+        """Commit statuses and check runs, where there is a token."""
+        if not self.has_token:
+            return None
+        from ci_action.edges.checks import ChecksRest
+
+        return ChecksRest(self.api(), self.runner.repository)
+
+    @property
+    def shard(self) -> Shard | None:
+        """Which part of the targets this job measures."""
+        return parse_shard(self.inputs.shard)
+
+    @property
+    def status(self) -> StatusKind:
+        """How the gate is said beside the commit: for another run always, else where the owner asks for it."""
+        return self.inputs.status or ("commit" if self.inputs.mode == "publish" else "none")
 
     def facts(self, *, artifact_url: str | None = None, reproduction: str | None = None) -> Facts:
         """What a report says of this run."""
@@ -108,6 +142,8 @@ def open_session(
     runner = read_runner(os.environ)
     inputs = read_inputs(os.environ) if use_inputs else ActionInputs()
     workspace = directory or (runner.workspace / inputs.working_directory if use_inputs else Path.cwd())
+    if inputs.mode == "publish":  # it has no checkout
+        workspace = runner.workspace
     if not workspace.is_dir():
         raise ConfigError(f"the working directory {str(workspace)!r} does not exist")
     if directory is None and not workspace.resolve().is_relative_to(runner.workspace.resolve()) and use_inputs:

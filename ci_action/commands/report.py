@@ -10,10 +10,10 @@ from ci_action.acceptance import read_acceptance
 from ci_action.app import Evidence, Prepared, conclude
 from ci_action.core.document import to_json, verdict_document
 from ci_action.core.verdict import Gate
-from ci_action.edges.trigger import read_trigger
 from ci_action.errors import PublishError
 from ci_action.publish import Delivered, deliver_files, deliver_words, explained
 from ci_action.render.rendering import render
+from ci_action.status import deliver_status, status_name, status_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ci_action.core.facts import Facts
     from ci_action.core.plan import Plan
     from ci_action.core.verdict import Acceptance, Verdict
+    from ci_action.edges.trigger import Trigger
     from ci_action.ports import GitHub, Sink
     from ci_action.render.rendered import Rendered
     from ci_action.session import Session
@@ -37,16 +38,18 @@ def rendered_verdict(
     return verdict, render(verdict, prepared.plan, facts, results=results)
 
 
-def acceptance(prepared: Prepared, evidence: Evidence, session: Session, github: GitHub | None) -> Acceptance | None:
-    """Ask GitHub for the accept label, where there is something to accept."""
+def acceptance(
+    prepared: Prepared, evidence: Evidence, session: Session, github: GitHub | None, trigger: Trigger | None
+) -> Acceptance | None:
+    """Ask GitHub for the accept label, where there is something to accept. ``trigger`` says since when head is head."""
     plan = prepared.plan
     label = plan.base_config.accept_label if plan.base_config else None
-    if github is None or plan.pull_request is None or not label:
+    if github is None or plan.pull_request is None or trigger is None or not label:
         return None
     if conclude(prepared, evidence).outcome is not Gate.FAIL:
         return None
     try:
-        return read_acceptance(github, plan.pull_request.number, label, read_trigger(session.runner))
+        return read_acceptance(github, plan.pull_request.number, label, trigger)
     except PublishError as error:
         session.sink.annotate(
             "warning", f"the accept label could not be read, so it does not count: {explained(error)}"
@@ -81,6 +84,22 @@ def publish(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session, 
         }
     )
     return delivered
+
+
+def gate_code(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session, delivered: Delivered) -> int:
+    """Say the gate beside the commit where that is asked for, and give the job's exit code.
+
+    A job that speaks for another run is itself only as good as its words arrived: the line beside the commit is the
+    gate, and a red job on the default branch would be nobody's.
+    """
+    kind = session.status
+    line = status_of(verdict, rendered, name=status_name(session.inputs.comment_id), url=delivered.comment_url)
+    failed = deliver_status(
+        kind, session.checks() if kind != "none" else None, plan.commits.head_sha, line, session.sink
+    )
+    if session.inputs.mode == "publish" and kind != "none":
+        return failed or (delivered.exit_code if delivered.exit_code == PublishError.exit_code else 0)
+    return delivered.exit_code or failed
 
 
 def annotate_limits(verdict: Verdict, plan: Plan, sink: Sink) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ci_action.app import measure, prepare
-from ci_action.commands.report import acceptance, publish, rendered_verdict, say, write_pages
+from ci_action.commands.report import acceptance, gate_code, publish, rendered_verdict, say, write_pages
 from ci_action.commits import choose_commits, choose_local, without_base
 from ci_action.edges.environ import read_event
 from ci_action.edges.evidence_folder import write_benchmarks
+from ci_action.edges.trigger import read_trigger
 from ci_action.errors import GitError
 from ci_action.session import default_python, open_session
 
@@ -124,13 +125,15 @@ def _finish(
     evidence = measure(plan, git, session.measurer(plan, python=python), checkout=git.top)
     facts = session.facts(reproduction=again)
     github = session.github()
-    verdict, rendered = rendered_verdict(prepared, evidence, facts, acceptance(prepared, evidence, session, github))
+    trigger = read_trigger(session.runner) if plan.pull_request else None
+    accepted = acceptance(prepared, evidence, session, github, trigger)
+    verdict, rendered = rendered_verdict(prepared, evidence, facts, accepted)
     write_pages(rendered, session)
     if evidence.benchmarks:
         write_benchmarks(session.sink, evidence.benchmarks)
     delivered = publish(rendered, verdict, plan, session, github)
     say(rendered, verdict, plan, as_json=as_json, quiet=quiet)
-    return delivered.exit_code
+    return gate_code(rendered, verdict, plan, session, delivered)
 
 
 def reproduction(commits: Commits, directory: str) -> str | None:

@@ -13,26 +13,19 @@ from typing import TYPE_CHECKING
 import click
 
 from ci_action import app
-from ci_action.app import Evidence, prepare
+from ci_action.app import prepare
 from ci_action.commands import report
-from ci_action.commands.run import choose_or_explain, reproduction
+from ci_action.commands.run import choose_or_explain
+from ci_action.commands.sources import Case, prepared_again, read_case
+from ci_action.core.shards import MOST_SHARDS, artifact_name, matrix, only, parse_shard
 from ci_action.core.strict_json import parse_json
 from ci_action.edges.environ import read_event
-from ci_action.edges.evidence_folder import (
-    read_benchmarks,
-    read_commits,
-    read_results,
-    write_benchmarks,
-    write_commits,
-    write_results,
-)
+from ci_action.edges.evidence_folder import write_benchmarks, write_commits, write_results
 from ci_action.errors import EvidenceError
 from ci_action.session import open_session
 
 if TYPE_CHECKING:
-    from ci_action.app import Prepared
     from ci_action.core.verdict import Verdict
-    from ci_action.edges.git import GitRepository
     from ci_action.ports import GitHub
     from ci_action.render.rendered import Rendered
     from ci_action.session import Session
@@ -45,7 +38,8 @@ out_option = click.option(
 
 @click.command()
 @out_option
-def plan(out: Path) -> int:
+@click.option("--shards", type=click.IntRange(1, MOST_SHARDS), help="Print a GitHub matrix of at most so many jobs.")
+def plan(out: Path, shards: int | None) -> int:
     """Choose base and head, fetch what is missing, and list what will be measured."""
     with open_session(out=out) as session:
         event = read_event(session.runner)
@@ -61,19 +55,25 @@ def plan(out: Path) -> int:
         write_commits(session.sink, commits, problem)
         for target in prepared.plan.targets:
             session.sink.progress(f"target {target.id}: {target.skipped or target.policy.factory}")
-        session.sink.outputs({"skip": "false"})
+        jobs = json.dumps(matrix(prepared.plan, shards or session.inputs.shards))
+        if shards:
+            click.echo(jobs)
+        names = artifact_name(session.inputs.artifact_name, session.shard)
+        session.sink.outputs({"skip": "false", "matrix": jobs, "artifact-name": names})
     return 0
 
 
 @click.command()
 @out_option
 @click.option("--python", "python", help="Interpreter that has torch. Default: the input python.")
-def measure(out: Path, python: str | None) -> int:
+@click.option("--shard", help="Measure only this part of the targets, such as 2/4. Default: the input shard.")
+def measure(out: Path, python: str | None, shard: str | None) -> int:
     """Measure both sides. Nothing in this stage's environment may be a secret."""
     with open_session(out=out) as session:
-        prepared, git = _again(session)
-        measurer = session.measurer(prepared.plan, python=python or session.inputs.python)
-        evidence = app.measure(prepared.plan, git, measurer, checkout=git.top)
+        prepared, git = prepared_again(session)
+        part = only(prepared.plan, parse_shard(shard) if shard else session.shard)
+        measurer = session.measurer(part, python=python or session.inputs.python)
+        evidence = app.measure(part, git, measurer, checkout=git.top)
         write_results(session.sink, "base", evidence.base)
         write_results(session.sink, "head", evidence.head)
         write_benchmarks(session.sink, evidence.benchmarks)
@@ -86,8 +86,8 @@ def measure(out: Path, python: str | None) -> int:
 def compare(out: Path, as_json: bool) -> int:
     """Compare and judge what was measured, and print it."""
     with open_session(out=out) as session:
-        prepared, verdict, rendered = _rendered(session)
-        report.say(rendered, verdict, prepared.plan, as_json=as_json, quiet=False)
+        case, verdict, rendered = _rendered(session)
+        report.say(rendered, verdict, case.prepared.plan, as_json=as_json, quiet=False)
     return 0
 
 
@@ -109,11 +109,12 @@ def publish(out: Path, artifact_url: str) -> int:
     """Write summary, comment and outputs, and leave the exit code for the gate."""
     with open_session(out=out) as session:
         github = session.github()
-        prepared, verdict, rendered = _rendered(session, artifact_url, github)
-        delivered = report.publish(rendered, verdict, prepared.plan, session, github)
-        gate_file = {"exit_code": delivered.exit_code, "headline": rendered.headline}
+        case, verdict, rendered = _rendered(session, artifact_url, github)
+        delivered = report.publish(rendered, verdict, case.prepared.plan, session, github)
+        code = report.gate_code(rendered, verdict, case.prepared.plan, session, delivered)
+        gate_file = {"exit_code": code, "headline": rendered.headline}
         session.sink.write_file(GATE, json.dumps(gate_file) + "\n")
-        report.say(rendered, verdict, prepared.plan, as_json=False, quiet=False)
+        report.say(rendered, verdict, case.prepared.plan, as_json=False, quiet=False)
     return 0
 
 
@@ -132,26 +133,8 @@ def gate(out: Path) -> int:
     return code
 
 
-def _again(session: Session) -> tuple[Prepared, GitRepository]:
-    commits, problem = read_commits(session.sink.folder)
-    git = session.git()
-    event = read_event(session.runner)
-    where = session.working_directory(git)
-    return prepare(commits, git, working_directory=where, pull_request=event.pull_request, problem=problem), git
-
-
-def _rendered(
-    session: Session, artifact_url: str = "", github: GitHub | None = None
-) -> tuple[Prepared, Verdict, Rendered]:
-    prepared, _ = _again(session)
-    folder = session.sink.folder
-    evidence = Evidence(
-        base=read_results(folder, "base"), head=read_results(folder, "head"), benchmarks=read_benchmarks(folder)
-    )
-    facts = session.facts(
-        artifact_url=artifact_url or None,
-        reproduction=reproduction(prepared.plan.commits, prepared.plan.working_directory),
-    )
-    accepted = report.acceptance(prepared, evidence, session, github)
-    verdict, rendered = report.rendered_verdict(prepared, evidence, facts, accepted)
-    return prepared, verdict, rendered
+def _rendered(session: Session, artifact_url: str = "", github: GitHub | None = None) -> tuple[Case, Verdict, Rendered]:
+    case = read_case(session, artifact_url)
+    accepted = report.acceptance(case.prepared, case.evidence, session, github, case.trigger)
+    verdict, rendered = report.rendered_verdict(case.prepared, case.evidence, case.facts, accepted)
+    return case, verdict, rendered

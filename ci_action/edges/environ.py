@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ci_action.core.config import CommentMode
 from ci_action.core.event_file import parse_event
+from ci_action.core.modes import Mode, StatusKind
+from ci_action.core.producing_run import ProducingRun, parse_producing_run
+from ci_action.core.shards import MOST_SHARDS, parse_shard
 from ci_action.errors import ConfigError, EventError
 
 if TYPE_CHECKING:
@@ -23,12 +26,18 @@ PREFIX = "TORCHSCAN_"
 COMMENT_ID = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 TRUE, FALSE = {"true", "1", "yes", "on"}, {"false", "0", "no", "off", ""}
 EVENT_BYTES = 32 << 20
+WORDS: dict[str, tuple[str, ...]] = {
+    "mode": get_args(Mode),
+    "comment": get_args(CommentMode),
+    "status": get_args(StatusKind),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionInputs:
     """The inputs of action.yml: field ``api_url`` is input ``api-url`` is variable ``TORCHSCAN_API_URL``."""
 
+    mode: Mode = "full"
     token: str = ""
     api_url: str = "https://api.github.com"
     python: str = "python"
@@ -39,6 +48,10 @@ class ActionInputs:
     require_comment: bool = False
     upload: bool = True
     artifact_name: str = "torchscan"
+    status: StatusKind | None = None
+    shards: int = 1
+    shard: str = ""
+    workflow: str = ".github/workflows/torchscan.yml"
 
     def __repr__(self) -> str:
         """Never show the token."""
@@ -53,9 +66,12 @@ def read_inputs(environ: Mapping[str, str]) -> ActionInputs:
     for name in ("require_comment", "upload"):
         if name in read:
             read[name] = _flag(name, read[name])
-    if "comment" in read and read["comment"] not in get_args(CommentMode):
-        accepted = ", ".join(get_args(CommentMode))
-        raise ConfigError(f"input comment: found {read['comment'][:60]!r}; accepted: {accepted}, or nothing")
+    for name, words in WORDS.items():
+        if name in read and read[name] not in words:
+            raise ConfigError(f"input {name}: found {read[name][:60]!r}; accepted: {', '.join(words)}, or nothing")
+    if "shards" in read:
+        read["shards"] = _shards(read["shards"])
+    parse_shard(read.get("shard", ""))
     if not COMMENT_ID.fullmatch(read.get("comment_id", "default")):
         raise ConfigError(
             f"input comment-id: found {read['comment_id'][:80]!r}; accepted: at most 64 of a-z, 0-9, '.', '_' and '-', "
@@ -103,6 +119,15 @@ def read_runner(environ: Mapping[str, str]) -> Runner:
 
 def read_event(runner: Runner) -> Event:
     """Read the event that started this run. Raises EventError."""
+    return parse_event(runner.event_name, _payload(runner), repository=runner.repository, sha=runner.sha)
+
+
+def read_producing_run(runner: Runner) -> ProducingRun | str:
+    """Read the run that a publishing run is about, or say why there is none. Raises EventError."""
+    return parse_producing_run(runner.event_name, _payload(runner))
+
+
+def _payload(runner: Runner) -> Any:
     if not runner.event_path:
         raise EventError("GITHUB_EVENT_PATH is not set: outside of Actions use `torchscan-ci run --base REVISION`")
     path = Path(runner.event_path)
@@ -112,7 +137,9 @@ def read_event(runner: Runner) -> Event:
         payload = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise EventError(f"the event file at GITHUB_EVENT_PATH cannot be read: {type(error).__name__}") from error
-    return parse_event(runner.event_name, payload, repository=runner.repository, sha=runner.sha)
+    if not isinstance(payload, dict):
+        raise EventError("the event file at GITHUB_EVENT_PATH holds no object")
+    return payload
 
 
 def is_interactive(environ: Mapping[str, str]) -> bool:
@@ -124,6 +151,12 @@ def _flag(name: str, text: str) -> bool:
     if text.lower() in TRUE | FALSE:
         return text.lower() in TRUE
     raise ConfigError(f"input {name.replace('_', '-')}: found {text[:60]!r}; accepted: true or false")
+
+
+def _shards(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= MOST_SHARDS:
+        return int(text)
+    raise ConfigError(f"input shards: found {text[:60]!r}; accepted: a whole number from 1 to {MOST_SHARDS}")
 
 
 def _api_url(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
 from ci_action.core.evidence_file import read_evidence
@@ -72,6 +72,35 @@ def read_benchmarks(folder: Path) -> dict[str, BenchmarkEvidence]:
         raise EvidenceError(f"{BENCHMARKS} does not hold benchmarks: run `torchscan-ci measure` again")
     found = [read_evidence(item) for item in items]
     return {item["id"]: item for item in found}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What all shards of a run measured."""
+
+    base: list[TargetResult]
+    head: list[TargetResult]
+    benchmarks: dict[str, BenchmarkEvidence]
+    shards: int
+
+
+def merge_shards(folders: Sequence[Path], commits: Commits) -> Merged:
+    """Join the reports of several jobs. One that is not whole is as good as lost. Raises EvidenceError for twins."""
+    shards = [folder for folder in folders if _is_whole(folder)]
+    for folder in shards:
+        if read_commits(folder)[0] != commits:
+            raise EvidenceError(f"the shard {folder.name} measured other commits: run the whole workflow again")
+    base = [result for folder in shards for result in read_results(folder, "base")]
+    head = [result for folder in shards for result in read_results(folder, "head")]
+    timed = [item for folder in shards for item in read_benchmarks(folder).values()]
+    for measured in (base, head, timed):
+        if len({item["id"] for item in measured}) != len(measured):
+            raise EvidenceError("two shards measured the same target: give every job of the matrix its own shard")
+    return Merged(base=base, head=head, benchmarks={item["id"]: item for item in timed}, shards=len(shards))
+
+
+def _is_whole(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in (COMMITS, BENCHMARKS, "evidence/base.json", "evidence/head.json"))
 
 
 def _is_of(item: Any, side: Side) -> bool:

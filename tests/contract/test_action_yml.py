@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
+from ci_action.core.modes import Mode
 from ci_action.edges.environ import ActionInputs
 from ci_action.edges.worker_environment import DENIED
 from ci_action.main import COMMANDS
@@ -66,8 +67,28 @@ def test_every_variable_in_a_script_is_quoted(step: dict[str, Any]) -> None:
 
 def test_foreign_code_runs_in_a_step_without_a_token() -> None:
     measuring = variables(STEPS["measure"])
-    assert set(measuring) == {"TORCHSCAN_FOLDER", "TORCHSCAN_PYTHON", "TORCHSCAN_WORKING_DIRECTORY"}
+    assert set(measuring) == {
+        "TORCHSCAN_FOLDER",
+        "TORCHSCAN_PYTHON",
+        "TORCHSCAN_WORKING_DIRECTORY",
+        "TORCHSCAN_SHARD",
+    }
     assert not [value for value in measuring.values() if "token" in value.lower() or "secrets" in value]
+
+
+def test_each_mode_runs_the_steps_that_it_needs_and_no_others() -> None:
+    def runs(step: str, mode: str) -> bool:
+        words = re.findall(r"inputs\.mode (==|!=) '(\w+)'", STEPS[step].get("if", ""))
+        wanted = [name for sign, name in words if sign == "=="]
+        return (not wanted or mode in wanted) and mode not in [name for sign, name in words if sign == "!="]
+
+    assert {mode: [step for step in STEPS if runs(step, mode)] for mode in get_args(Mode)} == {
+        "full": ["setup", "plan", "measure", "upload", "publish", "gate"],
+        "plan": ["setup", "plan"],
+        "measure": ["setup", "plan", "measure", "pack", "upload-evidence", "upload", "publish"],
+        "merge": ["setup", "plan", "collect", "merge", "upload", "publish", "gate"],
+        "publish": ["setup", "receive", "upload", "publish", "gate"],
+    }
 
 
 def test_every_action_that_is_used_is_pinned_by_its_commit() -> None:
@@ -77,18 +98,19 @@ def test_every_action_that_is_used_is_pinned_by_its_commit() -> None:
 
 
 def test_the_steps_are_in_the_order_that_lets_nothing_hide_a_report() -> None:
-    assert list(STEPS) == ["setup", "plan", "measure", "upload", "publish", "gate"]
+    split = ["pack", "upload-evidence", "collect", "merge", "receive"]
+    assert list(STEPS) == ["setup", "plan", "measure", *split, "upload", "publish", "gate"]
     assert STEPS["upload"]["continue-on-error"] is True
 
 
 def test_the_stages_exist() -> None:
     called = set(re.findall(r'torchscan-ci" (\w+)', "\n".join(step.get("run", "") for step in STEPS.values())))
-    assert called == {"plan", "measure", "render", "publish", "gate"}
+    assert called == {"plan", "measure", "pack", "merge", "receive", "render", "publish", "gate"}
     assert called < set(COMMANDS)
 
 
 def test_outputs_are_the_documented_ones() -> None:
-    assert set(ACTION["outputs"]) == {"verdict", "comment-url", "artifact-url", "report-path", "json"}
+    assert set(ACTION["outputs"]) == {"verdict", "comment-url", "artifact-url", "report-path", "json", "matrix"}
 
 
 def test_it_can_be_listed() -> None:

@@ -11,10 +11,12 @@ import pytest
 from support.fake_remote import ELSEWHERE, HEAD, LATER, MERGE, PULL, RUN, FakeRemote, FakeRuns
 from support.verdicts import COMMITS, result
 
+from ci_action.core.delivery import Delivery
 from ci_action.core.publish_evidence import pack
+from ci_action.edges.recorded import RecordedRepository
 from ci_action.errors import EvidenceError
 from ci_action.ports import Artifact
-from ci_action.receiving import Delivery, RecordedRepository, choose_evidence, take_over
+from ci_action.receiving import choose_evidence, take_over
 
 OURS = replace(COMMITS, base_sha=LATER, head_sha=HEAD, measured_sha=MERGE)
 

@@ -1,0 +1,96 @@
+"""Where a stage takes its evidence from: this run's own files, or another run's, proven and kept by ``receive``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ci_action.app import Evidence, Prepared, prepare
+from ci_action.commands.run import reproduction
+from ci_action.core.shards import only
+from ci_action.edges.delivery_folder import read_delivery
+from ci_action.edges.environ import read_event
+from ci_action.edges.evidence_folder import read_benchmarks, read_commits, read_results
+from ci_action.edges.trigger import Trigger, read_trigger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ci_action.core.delivery import Delivery
+    from ci_action.core.facts import Facts
+    from ci_action.edges.git import GitRepository
+    from ci_action.edges.recorded import RecordedRepository
+    from ci_action.session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """All that is needed to judge, render and publish."""
+
+    prepared: Prepared
+    evidence: Evidence
+    facts: Facts
+    trigger: Trigger | None
+
+
+def beside(report: Path, name: str) -> Path:
+    """A folder of this use of the action that is not uploaded with the report."""
+    return report.with_name(f"{report.name}-{name}")
+
+
+def read_case(session: Session, artifact_url: str = "") -> Case:
+    """Read what was measured, and read the configs again. Raises EvidenceError, ConfigError, GitError."""
+    if session.inputs.mode == "publish":
+        delivery, recorded, first_run_at = read_delivery(beside(session.sink.folder, "received"))
+        return delivered_case(session, delivery, recorded, first_run_at, artifact_url)
+    prepared, _ = prepared_again(session)
+    prepared = replace(prepared, plan=only(prepared.plan, session.shard))
+    folder = session.sink.folder
+    evidence = Evidence(
+        base=read_results(folder, "base"), head=read_results(folder, "head"), benchmarks=read_benchmarks(folder)
+    )
+    return Case(
+        prepared=prepared,
+        evidence=evidence,
+        facts=_facts(session, prepared, artifact_url),
+        trigger=read_trigger(session.runner) if session.runner.event_path else None,
+    )
+
+
+def delivered_case(
+    session: Session, delivery: Delivery, recorded: RecordedRepository, first_run_at: str, artifact_url: str = ""
+) -> Case:
+    """Judge what another run measured by the configs that GitHub has. Raises ConfigError, GitError, PublishError."""
+    run, pull, received = delivery.run, delivery.pull, delivery.received
+    where = session.inputs.working_directory
+    prepared = prepare(delivery.commits, recorded, working_directory=where, pull_request=pull)
+    facts = replace(
+        _facts(session, prepared, artifact_url),
+        run_id=run.id,
+        run_attempt=run.attempt,
+        workflow_path=run.path,
+        platform="",  # ours is not the machine that measured
+        fork=(pull.head_repository or "a deleted repository") if pull.is_fork else None,
+        is_split=True,
+    )
+    return Case(
+        prepared=prepared,
+        evidence=Evidence(base=received.base, head=received.head, benchmarks=received.benchmarks),
+        facts=facts,
+        trigger=Trigger(action="", label="", actor="", head_sha=pull.head_sha, at=first_run_at),
+    )
+
+
+def prepared_again(session: Session) -> tuple[Prepared, GitRepository]:
+    """Read both configs again, from the commits that ``plan`` chose."""
+    commits, problem = read_commits(session.sink.folder)
+    git = session.git()
+    event = read_event(session.runner)
+    where = session.working_directory(git)
+    return prepare(commits, git, working_directory=where, pull_request=event.pull_request, problem=problem), git
+
+
+def _facts(session: Session, prepared: Prepared, artifact_url: str) -> Facts:
+    plan = prepared.plan
+    again = reproduction(plan.commits, plan.working_directory)
+    return session.facts(artifact_url=artifact_url or None, reproduction=again)

@@ -1,0 +1,114 @@
+"""Stages of a run that is split: over a matrix of jobs, or into one run that measures and one that may comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ci_action.commands import report
+from ci_action.commands.sources import beside, delivered_case, prepared_again
+from ci_action.commands.stages import out_option
+from ci_action.core.publish_evidence import FILE
+from ci_action.core.publish_evidence import pack as packed
+from ci_action.core.shards import evidence_name
+from ci_action.edges.delivery_folder import write_delivery
+from ci_action.edges.environ import read_producing_run
+from ci_action.edges.evidence_folder import (
+    merge_shards,
+    read_benchmarks,
+    read_commits,
+    read_results,
+    write_benchmarks,
+    write_results,
+)
+from ci_action.edges.recorded import RecordedRepository
+from ci_action.edges.remote import RemoteRest
+from ci_action.edges.run_store import NEVER, RunStoreRest
+from ci_action.errors import ActionError
+from ci_action.proof import Unproven, prove_pull_request
+from ci_action.receiving import take_over
+from ci_action.session import open_session
+from ci_action.status import broken, deliver_status, status_name
+
+if TYPE_CHECKING:
+    from ci_action.core.event import PullRequest
+    from ci_action.core.producing_run import ProducingRun
+    from ci_action.session import Session
+
+
+@click.command()
+@out_option
+def pack(out: Path) -> int:
+    """Write the evidence that a run with rights may publish: numbers and identifiers, no words."""
+    with open_session(out=out) as session:
+        commits, _ = read_commits(out)
+        data = packed(commits, read_results(out, "base"), read_results(out, "head"), read_benchmarks(out))
+        folder = beside(out, "evidence")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILE).write_bytes(data)
+        session.sink.outputs({"artifact-name": evidence_name(session.inputs.artifact_name, session.shard)})
+    return 0
+
+
+@click.command()
+@out_option
+@click.argument("reports", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path))
+def merge(out: Path, reports: tuple[Path, ...]) -> int:
+    """Join the REPORTS of all shards into one. A target that none of them measured counts as not measured."""
+    with open_session(out=out) as session:
+        prepared, _ = prepared_again(session)
+        collected = beside(out, "collected")
+        merged = merge_shards(reports or [collected, *sorted(collected.glob("*"))], prepared.plan.commits)
+        write_results(session.sink, "base", merged.base)
+        write_results(session.sink, "head", merged.head)
+        write_benchmarks(session.sink, merged.benchmarks)
+        session.sink.progress(f"{merged.shards} shards joined")
+    return 0
+
+
+@click.command()
+@out_option
+def receive(out: Path) -> int:
+    """Take over another run's evidence under workflow_run, judge it by base's limits, and draw its pages."""
+    with open_session(out=out) as session:
+        run = read_producing_run(session.runner)
+        found = run if isinstance(run, str) else _proven(session, run)
+        if isinstance(run, str) or isinstance(found, Unproven | str):
+            reason = found.reason if isinstance(found, Unproven) else found
+            session.sink.annotate("notice", f"nothing is published: {reason}")
+            session.sink.outputs({"skip": "true", "verdict": "unknown"})
+            return 0
+        try:
+            _receive(session, run, found)
+        except ActionError as error:
+            _say_broken(session, run, error)
+            raise
+        session.sink.outputs({"skip": "false", "artifact-name": session.inputs.artifact_name})
+    return 0
+
+
+def _proven(session: Session, run: ProducingRun) -> PullRequest | Unproven:
+    repository = session.runner.repository
+    remote = RemoteRest(session.api(), repository)
+    return prove_pull_request(run, remote, repository=repository, workflow=session.inputs.workflow)
+
+
+def _receive(session: Session, run: ProducingRun, pull: PullRequest) -> None:
+    api, repository = session.api(), session.runner.repository
+    remote, store = RemoteRest(api, repository), RunStoreRest(api, repository)
+    delivery = take_over(run, pull, remote, store, artifact_name=session.inputs.artifact_name)
+    recorded = RecordedRepository(pull.number, remote)
+    case = delivered_case(session, delivery, recorded, NEVER)
+    base = case.prepared.plan.base_config
+    first_run_at = store.first_run_at(run) if base and base.accept_label else NEVER
+    write_delivery(beside(session.sink.folder, "received"), delivery, recorded, first_run_at)
+    _, rendered = report.rendered_verdict(case.prepared, case.evidence, case.facts)
+    report.write_pages(rendered, session)
+
+
+def _say_broken(session: Session, run: ProducingRun, error: ActionError) -> None:
+    """Where nothing can be judged the commit must not look as if nothing was asked."""
+    line = broken(status_name(session.inputs.comment_id), f"not measured: {error}")
+    deliver_status(session.status, session.checks(), run.head_sha, line, session.sink)

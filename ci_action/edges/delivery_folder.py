@@ -1,0 +1,51 @@
+"""What ``receive`` has proven, kept for the publishing step of the same job. No foreign code runs between the two."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ci_action.core.delivery import Delivery
+from ci_action.core.event import PullRequest
+from ci_action.core.plan import Commits
+from ci_action.core.producing_run import ProducingRun
+from ci_action.core.received_evidence import Received
+from ci_action.core.strict_json import JsonLimits, parse_json
+from ci_action.edges.recorded import RecordedRepository
+from ci_action.errors import EvidenceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = "delivery.json"
+OWN = JsonLimits(size_bytes=256 << 20, items=30_000_000, string_length=1 << 20)
+
+
+def write_delivery(folder: Path, delivery: Delivery, recorded: RecordedRepository, first_run_at: str) -> None:
+    """Keep a delivery, the files that were read for it, and when its head was first run."""
+    document = {
+        **asdict(delivery),
+        "files": [[sha, path, text] for (sha, path), text in recorded.files.items()],
+        "touched": recorded.touched,
+        "first_run_at": first_run_at,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+
+
+def read_delivery(folder: Path) -> tuple[Delivery, RecordedRepository, str]:
+    """Read it back. Raises EvidenceError."""
+    try:
+        document: Any = parse_json((folder / FILE).read_bytes(), OWN)
+        delivery = Delivery(
+            run=ProducingRun(**document["run"]),
+            pull=PullRequest(**document["pull"]),
+            commits=Commits(**document["commits"]),
+            received=Received(**document["received"]),
+        )
+        files = {(sha, path): text for sha, path, text in document["files"]}
+        recorded = RecordedRepository(delivery.pull.number, files=files, touched=document["touched"])
+        return delivery, recorded, str(document["first_run_at"])
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise EvidenceError("nothing was received: run `torchscan-ci receive` first") from error

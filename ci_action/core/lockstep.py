@@ -18,11 +18,17 @@ if TYPE_CHECKING:
     from ci_action.core.spec import Failure, WorkerSpec
     from torchscan.report.benchmark import BenchmarkContext
 
-BLOCKS = 16
-"""Blocks a side in one pair: their median stands above single disturbances, and they cost less than a new process."""
+BLOCK_SECONDS = 0.005
+"""Long against the clock and a switch of processes; short against a scheduler's slice, so that most blocks are whole.
 
-BLOCK_SECONDS = 0.02
-"""Long against the clock and a switch of processes, short against what moves a machine."""
+Measured on two cores with six other processes: the sd of a pair was 0.062 with 16 blocks of 20 ms and 0.028 with 60
+blocks of 5 ms, which take as long.
+"""
+
+SIDE_SECONDS = 0.4
+"""What one side of a pair is timed for, where its calls are short enough."""
+
+FEWEST_BLOCKS, MOST_BLOCKS = 10, 60
 
 RSS_CHILDREN = 3
 ANSWER_BYTES = 1 << 20
@@ -34,7 +40,6 @@ class Command(TypedDict):
     """What a worker is told."""
 
     do: Literal["calibrate", "block", "peak", "outputs", "rss"]
-    seconds: NotRequired[float]
     calls: NotRequired[int]
     folder: NotRequired[str]
 
@@ -51,7 +56,7 @@ class Answer(TypedDict, total=False):
     """One line from a worker: exactly one of these."""
 
     ready: Ready
-    calls: int
+    call_seconds: float
     seconds: float
     peak: dict[str, Any]
     outputs: None
@@ -70,6 +75,15 @@ class BenchmarkJob:
     needs_control: bool
     """Whether base must also run against itself: a limit depends on the clock."""
     budget_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockPlan:
+    """How a pair is cut: blocks a side, measured calls a block, and what a side takes in all."""
+
+    blocks: int
+    calls: int
+    side_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +137,18 @@ def _alone(spec: WorkerSpec | None, identity: str) -> WorkerSpec | None:
     return {**spec, "targets": targets} if spec and targets else None
 
 
-def draw_rounds(seed: int, identity: str, *, pairs: int, controls: int) -> list[DrawnRound]:
+def plan_blocks(call_seconds: float) -> BlockPlan:
+    """Cut the pairs of a target whose slower side takes that long for one call.
+
+    Each block runs one call more than it measures. Slow calls get fewer blocks, and never fewer than a median needs.
+    """
+    calls = max(1, round(BLOCK_SECONDS / call_seconds))
+    block_seconds = (calls + 1) * call_seconds
+    blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, int(SIDE_SECONDS / block_seconds)))
+    return BlockPlan(blocks=blocks, calls=calls, side_seconds=blocks * block_seconds)
+
+
+def draw_rounds(seed: int, identity: str, *, pairs: int, controls: int, blocks: int) -> list[DrawnRound]:
     """Mix pairs and controls, and let either side of each kind start equally often. The same seed draws the same."""
     rng = random.Random(f"{seed}:{identity}")  # noqa: S311 # a schedule, no secret
     drawn: list[DrawnRound] = []
@@ -131,7 +156,7 @@ def draw_rounds(seed: int, identity: str, *, pairs: int, controls: int) -> list[
     for kind, count in counts:
         starts = [index % 2 == 0 for index in range(count)]
         rng.shuffle(starts)
-        drawn += [DrawnRound(kind=kind, order=block_order(BLOCKS, starts_with_a=start)) for start in starts]
+        drawn += [DrawnRound(kind=kind, order=block_order(blocks, starts_with_a=start)) for start in starts]
     rng.shuffle(drawn)
     return drawn
 

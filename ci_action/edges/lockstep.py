@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 from ci_action.core.evidence import EVIDENCE_VERSION
 from ci_action.core.evidence_file import read_evidence
 from ci_action.core.lockstep import (
-    BLOCK_SECONDS,
-    BLOCKS,
     RSS_CHILDREN,
     BenchmarkJob,
+    BlockPlan,
     DrawnRound,
     affordable_pairs,
     control_share,
     draw_rounds,
     is_timed,
+    plan_blocks,
 )
 from ci_action.core.noise import CONTROL_PAIRS
 from ci_action.core.rounds import log_ratios
@@ -110,7 +110,7 @@ class _Timing:
     controls: int
     mode: Mode = "lockstep"
     round_number: int = 0
-    calls_per_block: int = 0
+    call_seconds: float = 0.0
     round_seconds: float = 0.0
     sides: dict[Side, SideEvidence] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
@@ -141,9 +141,7 @@ class _Timing:
                 found["output_check"] = check_outputs(check, base, folder, self.place)
             found["mode"] = self.mode
             found["planned_pairs"] = pairs = self._pairs(found["notes"])
-            self._run(
-                draw_rounds(found["seed"], self.job.id, pairs=pairs, controls=self.controls if pairs else 0), found
-            )
+            self._run(self._drawn(found, pairs=pairs, controls=self.controls if pairs else 0), found)
         except WorkerFailed as failed:
             found["failure"] = {"side": failed.side, "round": self.round_number, "failure": failed.failure}
         finally:
@@ -159,9 +157,8 @@ class _Timing:
             ready = worker.ready()
             self.sides[spec["side"]] = {**ready, "first_call_seconds": [], "memory": [], "rss_bytes": []}
             self.round_seconds = max(self.round_seconds, monotonic() - began)
-            # The fewer of both sides' calls: blocks of a side that became far slower must not take minutes.
-            calls = worker.ask({"do": "calibrate", "seconds": BLOCK_SECONDS})["calls"]
-            self.calls_per_block = min(self.calls_per_block or calls, calls)
+            # The slower side decides: the blocks of one that became far slower must not take minutes.
+            self.call_seconds = max(self.call_seconds, worker.ask({"do": "calibrate"})["call_seconds"])
             if "peak_memory" in self.job.benchmark.metrics:
                 peaks = [worker.ask({"do": "peak"})["peak"] for _ in range(2)]
                 self.sides[spec["side"]]["memory"] = peaks  # type: ignore[typeddict-item] # checked where it is read
@@ -180,7 +177,7 @@ class _Timing:
         if self.job.base is None:
             return RSS_CHILDREN  # head against itself: its own numbers are all there is to say
         wanted, controls = benchmark.pairs, self.controls
-        round_seconds = 1.2 * self.round_seconds + 2 * BLOCKS * BLOCK_SECONDS
+        round_seconds = 1.2 * self.round_seconds + 2 * self.cut.side_seconds
         pairs = affordable_pairs(wanted, controls, round_seconds=round_seconds, budget_seconds=self.job.budget_seconds)
         if pairs < wanted:
             notes.append(
@@ -193,8 +190,16 @@ class _Timing:
         """Run base against itself some more times; give how often that worked. A failure here spoils nothing."""
         before = len(found["rounds"])
         with suppress(WorkerFailed):
-            self._run(draw_rounds(found["seed"], f"{self.job.id}: more", pairs=0, controls=count), found)
+            self._run(self._drawn(found, pairs=0, controls=count), found)
         return len(found["rounds"]) - before
+
+    @property
+    def cut(self) -> BlockPlan:
+        """How its pairs are cut into blocks."""
+        return plan_blocks(self.call_seconds)
+
+    def _drawn(self, found: BenchmarkEvidence, *, pairs: int, controls: int) -> list[DrawnRound]:
+        return draw_rounds(found["seed"], self.job.id, pairs=pairs, controls=controls, blocks=self.cut.blocks)
 
     def _run(self, drawn: Sequence[DrawnRound], found: BenchmarkEvidence) -> None:
         first, second = self.job.base or self.job.head, self.job.head
@@ -214,14 +219,14 @@ class _Timing:
         """Run one round's blocks. Alternating rounds keep the drawn side first, with all of its blocks."""
         starts = planned.order[0]
         halves = ["AB"] if self.mode == "lockstep" else [starts, "AB".replace(starts, "")]
-        order = planned.order if self.mode == "lockstep" else "".join(half * BLOCKS for half in halves)
+        order = planned.order if self.mode == "lockstep" else "".join(half * self.cut.blocks for half in halves)
         seconds: dict[str, list[float]] = {"A": [], "B": []}
         for half in halves:
             workers = {letter: self.place.start(specs[letter]) for letter in half}
             try:
                 first_calls = {letter: worker.ready()["first_call_seconds"] for letter, worker in workers.items()}
                 for letter in (letter for letter in order if letter in half):
-                    answer = workers[letter].ask({"do": "block", "calls": self.calls_per_block})
+                    answer = workers[letter].ask({"do": "block", "calls": self.cut.calls})
                     seconds[letter].append(answer["seconds"])
                 if planned.kind == "pair":
                     for letter, worker in workers.items():
@@ -234,7 +239,7 @@ class _Timing:
         return {
             "kind": planned.kind,
             "order": order,
-            "calls_per_block": self.calls_per_block,
+            "calls_per_block": self.cut.calls,
             "a_seconds": seconds["A"],
             "b_seconds": seconds["B"],
         }

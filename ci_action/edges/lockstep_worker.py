@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 """How long a block may run before its process is looked at: looking costs processor time that the block would miss."""
 
-_ANSWERS = {"calibrate": "calls", "block": "seconds", "peak": "peak", "outputs": "outputs", "rss": "rss_bytes"}
+_ANSWERS = {"calibrate": "call_seconds", "block": "seconds", "peak": "peak", "outputs": "outputs", "rss": "rss_bytes"}
 
 
 class WorkerFailed(Exception):  # noqa: N818 # a signal between edges, never shown as an error

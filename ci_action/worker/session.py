@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ci_action.core.lockstep import BLOCK_SECONDS, BLOCKS, Answer, Command, Ready
+from ci_action.core.lockstep import BLOCK_SECONDS, FEWEST_BLOCKS, SIDE_SECONDS, Answer, Command, Ready
 from ci_action.core.spec import Stage, WorkerSpec
 from ci_action.worker.load import load_factory
 from ci_action.worker.outputs import write_outputs
@@ -49,7 +49,7 @@ class Session:
         """Carry out one command. Errors of the workload propagate."""
         match command["do"]:
             case "calibrate":
-                return {"calls": self._calls_for(command["seconds"])}
+                return {"call_seconds": self._call_seconds()}
             case "block":
                 return {"seconds": self._timed(command["calls"])}
             case "peak":
@@ -82,13 +82,12 @@ class Session:
             )
         return max(seconds, 1e-9)
 
-    def _calls_for(self, seconds: float) -> int:
+    def _call_seconds(self) -> float:
+        """Time one call by enough of them; the fastest of a few tries, because a disturbed one would mislead."""
         calls = 1
-        while (taken := self._timed(calls)) < seconds / 2 and calls < 1 << 24:
-            calls *= 2 if taken > seconds / 16 else 8
-        # The fastest of a few: a disturbed calibration would make every block of the run too short.
-        taken = min(taken, *(self._timed(calls) for _ in range(3)))
-        return max(1, round(calls * seconds / taken))
+        while (taken := self._timed(calls)) < BLOCK_SECONDS / 2 and calls < 1 << 24:
+            calls *= 2 if taken > BLOCK_SECONDS / 16 else 8
+        return min(taken, *(self._timed(calls) for _ in range(3))) / calls
 
     def _peak(self) -> dict[str, Any]:
         return {**measure_peak_memory(self.workload, device=self.device)}
@@ -114,8 +113,8 @@ def prepare(spec: WorkerSpec, enter: Callable[[Stage], None]) -> Session:
         work_units=1 if built.work_units is None else built.work_units,
         work_unit="calls" if built.work_unit is None else built.work_unit,
         warmup=WARMUP_CALLS,
-        min_run_time=BLOCK_SECONDS,
-        min_repeats=BLOCKS,
+        min_run_time=SIDE_SECONDS,
+        min_repeats=FEWEST_BLOCKS,
     )
     workload = _forward(built) if built.workload is None else built.workload
     enter("benchmark")

@@ -6,7 +6,7 @@ import pytest
 from support.verdicts import config, limit, plan, target
 
 from ci_action.core.config import Benchmark
-from ci_action.core.lockstep import affordable_pairs, benchmark_jobs, control_share, draw_rounds
+from ci_action.core.lockstep import affordable_pairs, benchmark_jobs, control_share, draw_rounds, plan_blocks
 from ci_action.core.planning import target_specs
 from ci_action.core.spec import WorkerSpec
 
@@ -14,22 +14,22 @@ LATENCY = limit("latency", max_increase=0.05)
 
 
 def test_the_same_seed_draws_the_same_rounds_and_another_does_not() -> None:
-    drawn = draw_rounds(7, "net", pairs=10, controls=8)
-    assert drawn == draw_rounds(7, "net", pairs=10, controls=8)
-    assert drawn != draw_rounds(8, "net", pairs=10, controls=8)
-    assert drawn != draw_rounds(7, "other", pairs=10, controls=8)
+    drawn = draw_rounds(7, "net", pairs=10, controls=8, blocks=10)
+    assert drawn == draw_rounds(7, "net", pairs=10, controls=8, blocks=10)
+    assert drawn != draw_rounds(8, "net", pairs=10, controls=8, blocks=10)
+    assert drawn != draw_rounds(7, "other", pairs=10, controls=8, blocks=10)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_either_side_of_each_kind_starts_equally_often(seed: int) -> None:
-    drawn = draw_rounds(seed, "net", pairs=10, controls=8)
+    drawn = draw_rounds(seed, "net", pairs=10, controls=8, blocks=10)
     for kind, count in (("pair", 10), ("control", 8)):
         starts = [item.order[0] for item in drawn if item.kind == kind]
         assert (len(starts), starts.count("A")) == (count, count // 2)
 
 
 def test_pairs_and_controls_are_mixed() -> None:
-    kinds = [[item.kind for item in draw_rounds(seed, "net", pairs=10, controls=8)] for seed in range(20)]
+    kinds = [[item.kind for item in draw_rounds(seed, "net", pairs=10, controls=8, blocks=10)] for seed in range(20)]
     assert not any(order[:10] == ["pair"] * 10 for order in kinds)
 
 
@@ -51,6 +51,21 @@ def test_what_a_failed_target_did_not_give_the_next_ones_do() -> None:
 def test_a_budget_cuts_pairs_and_never_controls(budget: float | None, pairs: int) -> None:
     # 2 s a round: 30 s are 15 rounds, 8 of them controls
     assert affordable_pairs(10, 8, round_seconds=2.0, budget_seconds=budget) == pairs
+
+
+@pytest.mark.parametrize(
+    ("call_seconds", "calls", "blocks"),
+    [
+        (1e-6, 5000, 60),  # 5 ms blocks; more than 60 would fit into 0.4 s
+        (0.0024, 2, 55),  # 2 measured calls and 1 more: 7.2 ms
+        (0.005, 1, 40),
+        (0.1, 1, 10),  # 0.2 s a block, so 0.4 s would hold 2: a median needs more
+    ],
+)
+def test_pairs_are_cut_by_what_a_call_takes(call_seconds: float, calls: int, blocks: int) -> None:
+    cut = plan_blocks(call_seconds)
+    assert (cut.calls, cut.blocks) == (calls, blocks)
+    assert cut.side_seconds == pytest.approx(blocks * (calls + 1) * call_seconds)
 
 
 def jobs(*limits: Any, targets: Any = None, **fields: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from support.benchmarks import CONTEXT, TENSOR
 
 from ci_action.core.config import Benchmark
-from ci_action.core.lockstep import BLOCKS, BenchmarkJob
+from ci_action.core.lockstep import FEWEST_BLOCKS, BenchmarkJob
 from ci_action.core.rounds import log_ratios
 from ci_action.edges import lockstep
 from ci_action.edges.limits import ChildLimits
@@ -39,7 +39,7 @@ class FakeWorker:
         self.log.append(f"{self.identity} {self.side} {command['do']}")
         if command["do"] == "block" and self.fails(self.identity, self.side):
             raise WorkerFailed(self.side, {"stage": "benchmark", "type": "X", "message": "x", "frames": []})
-        answers = {"calibrate": {"calls": 3}, "block": {"seconds": self.seconds}, "peak": {"peak": PEAK}}
+        answers = {"calibrate": {"call_seconds": 0.02}, "block": {"seconds": self.seconds}, "peak": {"peak": PEAK}}
         return {**answers, "rss": {"rss_bytes": 5}, "outputs": {"outputs": None}}[command["do"]]
 
     def resident_bytes(self) -> int:
@@ -127,8 +127,8 @@ def test_a_failed_target_does_not_cost_the_run_its_control(tmp_path: Path, broke
 
 
 def test_a_budget_cuts_pairs_before_the_first_is_timed(tmp_path: Path) -> None:
-    # given stand-ins that are ready at once: a round is 2 x 16 blocks of 20 ms, 0.64 s; 8 s are 12 rounds, 8 controls
-    found = timed(FakePlace(tmp_path), job("a", budget=8.0))["a"]
+    # given stand-ins that are ready at once: a round is 2 x 10 blocks of two 20 ms calls, 0.8 s; 10 s are 12 rounds
+    found = timed(FakePlace(tmp_path), job("a", budget=10.0))["a"]
     assert found["planned_pairs"] == 4
     assert len(log_ratios(found["rounds"], "pair")) == 4
     assert "max-seconds leaves room for 4 of 10 pairs" in found["notes"][0]
@@ -139,7 +139,8 @@ def test_one_after_the_other_where_both_do_not_fit(tmp_path: Path, monkeypatch: 
     place = FakePlace(tmp_path)
     found = timed(place, job("a", pairs=4, needs_control=False))["a"]
     assert (found["mode"], place.most_alive) == ("alternating", 1)
-    assert {item["order"] for item in found["rounds"]} == {"A" * BLOCKS + "B" * BLOCKS, "B" * BLOCKS + "A" * BLOCKS}
+    halves = "A" * FEWEST_BLOCKS, "B" * FEWEST_BLOCKS
+    assert {item["order"] for item in found["rounds"]} == {"".join(halves), "".join(reversed(halves))}
 
 
 def test_memory_alone_starts_no_clock(tmp_path: Path) -> None:

@@ -42,6 +42,33 @@ def pull_request(consumer: Consumer, *, head_repository: str = "acme/widget") ->
     }
 
 
+def workflow_run(
+    consumer: Consumer, *, run_id: int, head_repository: str = "acme/widget", conclusion: str = "success"
+) -> dict[str, Any]:
+    """Give the payload of ``workflow_run: completed`` for a run on the consumer's pull request.
+
+    Its own list of pull requests is empty, as GitHub leaves it for forks.
+    """
+    fork_id = REPOSITORY_ID if head_repository == "acme/widget" else REPOSITORY_ID + 1
+    return {
+        "action": "completed",
+        "workflow_run": {
+            "id": run_id,
+            "name": "torchscan",
+            "path": ".github/workflows/torchscan.yml",
+            "event": "pull_request",
+            "conclusion": conclusion,
+            "run_attempt": 1,
+            "head_sha": consumer.head_sha,
+            "head_branch": "feature",
+            "head_repository": repository(head_repository, fork_id),
+            "repository": repository(),
+            "pull_requests": [],
+        },
+        "repository": repository(),
+    }
+
+
 def push(consumer: Consumer) -> dict[str, Any]:
     """Give the payload of a push to main that added its last commit."""
     return {

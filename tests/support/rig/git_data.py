@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from support.rig.exchange import Request, Response, error
+from support.rig.exchange import Request, Response, error, page
 from support.rig.openapi import minimal
 from support.rig.state import GitHubState
 
@@ -46,6 +46,27 @@ def compare(state: GitHubState, request: Request, path: re.Match[str]) -> Respon
 
 def _commit(sha: str) -> dict[str, Any]:
     return minimal("commit", sha=sha)
+
+
+def commit(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
+    """Give one commit with its parents, first parent first."""
+    if state.remote is None:
+        return NOT_FOUND
+    try:
+        sha, *parents = git(state.remote, "rev-list", "--parents", "-n", "1", path["sha"]).split()
+    except subprocess.CalledProcessError:
+        return NOT_FOUND
+    urls = "https://github.com/x"
+    return Response(200, _commit(sha) | {"parents": [{"sha": one, "url": urls, "html_url": urls} for one in parents]})
+
+
+def pull_request_files(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
+    """Give what a pull request touches: the difference from where it left its base."""
+    held = state.pull_requests.get(int(path["number"]))
+    if held is None or state.remote is None:
+        return NOT_FOUND
+    names = git(state.remote, "diff", "--name-only", "--no-renames", f"{held.base_ref}...{held.head_sha}").splitlines()
+    return page(request, [minimal("diff-entry", filename=name, status="modified") for name in names])
 
 
 def contents(state: GitHubState, request: Request, path: re.Match[str]) -> Response:

@@ -16,12 +16,14 @@ PATHS = tuple(
     for path in (
         "/actions/artifacts/{artifact_id}",
         "/actions/artifacts/{artifact_id}/{archive_format}",
+        "/actions/runs",
         "/actions/runs/{run_id}",
         "/actions/runs/{run_id}/artifacts",
         "/check-runs",
         "/check-runs/{check_run_id}",
         "/collaborators/{username}/permission",
         "/commits/{commit_sha}/pulls",
+        "/commits/{ref}",
         "/compare/{basehead}",
         "/contents/{path}",
         "/issues/comments/{comment_id}",
@@ -31,6 +33,7 @@ PATHS = tuple(
         "/issues/{issue_number}/timeline",
         "/pulls",
         "/pulls/{pull_number}",
+        "/pulls/{pull_number}/files",
         "/statuses/{sha}",
     )
 )

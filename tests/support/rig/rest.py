@@ -134,6 +134,12 @@ def get_run(state: GitHubState, request: Request, path: re.Match[str]) -> Respon
     return Response(200, run) if run else NOT_FOUND
 
 
+def list_runs(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
+    wanted = request.query.get("head_sha")
+    found = [run for run in state.runs.values() if wanted in {None, run["head_sha"]}]
+    return page(request, found, under="workflow_runs")
+
+
 def list_artifacts(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
     found = [
         artifact
@@ -196,11 +202,14 @@ ROUTES: tuple[tuple[str, str, Route], ...] = (
     ("GET", r"/issues/(?P<number>\d+)/labels", list_labels),
     ("GET", r"/issues/(?P<number>\d+)/(timeline|events)", list_timeline),
     ("GET", r"/pulls/(?P<number>\d+)", get_pull_request),
+    ("GET", r"/pulls/(?P<number>\d+)/files", git_data.pull_request_files),
     ("GET", r"/pulls", list_pull_requests),
     ("GET", r"/commits/(?P<sha>[0-9a-f]+)/pulls", list_pull_requests_of_commit),
+    ("GET", r"/commits/(?P<sha>[0-9a-f]+)", git_data.commit),
     ("GET", r"/compare/(?P<base>[^/]+)\.\.\.(?P<head>[^/]+)", git_data.compare),
     ("GET", r"/contents/(?P<file>.+)", git_data.contents),
     ("GET", r"/collaborators/(?P<login>[^/]+)/permission", get_permission),
+    ("GET", r"/actions/runs", list_runs),
     ("GET", r"/actions/runs/(?P<id>\d+)", get_run),
     ("GET", r"/actions/runs/(?P<id>\d+)/artifacts", list_artifacts),
     ("GET", r"/actions/artifacts/(?P<id>\d+)", get_artifact),

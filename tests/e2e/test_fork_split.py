@@ -1,0 +1,210 @@
+"""A fork's pull request over two runs: one measures without rights, one comments and sets the gate."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.components import REPOSITORY
+from support.rig import events, widget
+from support.rig.repository import Consumer, consumer
+from support.rig.runner import TOKEN, Run
+from support.rig.scene import Scene
+from support.rig.server import FakeGitHub
+from support.rig.state import Exchange
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("fork-split")]
+
+FORK = "octo/widget"
+EVIL = "import os\nprint('::error::pwned')\nSECRET = 'words of the fork'\n"
+MEASURED, PUBLISHED = 71, 72
+
+
+def workflows() -> dict[str, str]:
+    """Give the two workflows of the recipe as they stand there, without the installation of torch."""
+    text = (REPOSITORY / ".github" / "docs" / "recipes.md").read_text(encoding="utf-8")
+    part = text.partition("## Forks and Dependabot")[2].partition("\n## ")[0]
+    names = re.findall(r"`(\.github/workflows/[\w-]+\.yml)`[^`]*?:\n\n```yaml", part)
+    blocks = re.findall(r"^```yaml\n(.*?)^```", part, flags=re.MULTILINE | re.DOTALL)
+    return {
+        name: re.sub(r"^\s*- run: .*pip install.*\n", "", block, flags=re.MULTILINE)
+        for name, block in zip(names, blocks, strict=True)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Both runs of one pull request, and what was there after each."""
+
+    measure: Run
+    publish: Run
+    after_measure: list[dict[str, Any]]
+    comments: list[dict[str, Any]]
+    statuses: list[dict[str, Any]]
+    artifacts: dict[int, dict[str, bytes]]
+    journal: list[Exchange]
+    head_sha: str
+
+
+def tell(github: FakeGitHub, scene: Scene, *, head_repository: str = FORK) -> Story:
+    measured = events.pull_request(scene.consumer, head_repository=head_repository)
+    github.state.can_write = False
+    first = scene.run(event=measured, run_id=MEASURED)
+    after = list(github.state.comments_of(7))
+    github.state.can_write = True
+    scene.pull_request().head_repository = head_repository
+    seen = len(github.state.journal)
+    second = publish(github, scene, head_repository=head_repository)
+    return Story(
+        measure=first,
+        publish=second,
+        after_measure=after,
+        comments=list(github.state.comments_of(7)),
+        statuses=list(github.state.statuses),
+        artifacts={run: files_of(github, run) for run in (MEASURED, PUBLISHED)},
+        journal=github.state.journal[seen:],
+        head_sha=scene.consumer.head_sha,
+    )
+
+
+def publish(github: FakeGitHub, scene: Scene, *, head_repository: str = FORK) -> Run:
+    """Prism follows the redirect of an archive, as GitHub's clients must not: this run speaks to the fake itself."""
+    runner = dataclasses.replace(scene.runner, api_url=github.own_url, run_id=PUBLISHED)
+    event = events.workflow_run(scene.consumer, run_id=MEASURED, head_repository=head_repository)
+    return runner.run(scene.consumer, "workflow_run", event)
+
+
+def files_of(github: FakeGitHub, run: int) -> dict[str, bytes]:
+    found = {}
+    for identifier in (number for number, of in github.state.artifact_runs.items() if of == run):
+        with zipfile.ZipFile(io.BytesIO(github.state.blobs[str(identifier)])) as archive:
+            name = github.state.artifacts[identifier]["name"]
+            found |= {f"{name}/{file}": archive.read(file) for file in archive.namelist()}
+    return found
+
+
+@pytest.fixture(scope="module")
+def story(
+    shared_github: FakeGitHub,
+    make_scene: Callable[[Path, Consumer], Scene],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Story:
+    folder = tmp_path_factory.mktemp("fork")
+    base = {**widget.base(32), **workflows()}
+    head = {"torchscan.toml": widget.CONFIG.replace("5%", "900%"), **widget.model(48, prologue=EVIL)}
+    repository = consumer(folder / "repo", base=base, head=head)
+    return tell(shared_github, make_scene(folder / "runner", repository))
+
+
+def test_the_measuring_run_says_nothing_and_fails_for_nobody(story: Story) -> None:
+    assert story.measure.exit_code == 0, story.measure.log
+    assert story.after_measure == []
+    assert "classifier" in story.measure.summary
+    assert not [one for one in story.measure.annotations if "token" in one.message]
+
+
+def test_the_evidence_is_one_small_file_without_words(story: Story) -> None:
+    (name,) = [name for name in story.artifacts[MEASURED] if name.startswith("torchscan-evidence/")]
+    assert name == "torchscan-evidence/evidence.json"
+    text = story.artifacts[MEASURED][name].decode()
+    assert "words of the fork" not in text
+    assert {item["side"] for item in json.loads(text)["results"]} == {"base", "head"}
+
+
+def test_the_publishing_run_comments_once_on_the_right_pull_request(story: Story) -> None:
+    assert story.publish.exit_code == 0, story.publish.log
+    (comment,) = story.comments
+    text = comment["body"].replace("\u00a0", " ")
+    assert "Regression: `classifier`" in text
+    assert "(measured in a fork run)" in text
+    assert f"`{FORK}`" in text
+    assert "18.94 k → 28.42 k" in text
+    assert f"/actions/runs/{MEASURED})" in text
+
+
+def test_bases_limit_counts_and_not_the_forks(story: Story) -> None:
+    # given a fork whose own config allows 900%, and a change of 50% against base's 5%
+    text = story.comments[0]["body"]
+    assert "Gate **failed**" in text
+    assert "+5%" in text
+    assert "after the merge" in text, text
+
+
+def test_the_gate_is_a_status_on_the_head(story: Story) -> None:
+    (status,) = story.statuses
+    assert (status["sha"], status["state"], status["context"]) == (story.head_sha, "failure", "torchscan")
+    assert status["target_url"] == story.comments[0]["html_url"]
+
+
+def test_the_pages_are_drawn_again_and_nothing_of_the_fork_is_linked(story: Story) -> None:
+    pages = story.artifacts[PUBLISHED]
+    assert "torchscan/index.html" in pages
+    assert not [name for name in pages if "evidence" in name and "gate" not in name]
+    linked = re.findall(r"/artifacts/(\d+)", story.comments[0]["body"])
+    own = next(outputs["artifact-id"] for outputs in story.publish.outputs.values() if "artifact-id" in outputs)
+    assert linked == [own]
+
+
+def test_no_word_of_the_fork_reaches_anything_that_is_published(story: Story) -> None:
+    published = [story.comments[0]["body"], story.publish.summary, story.publish.log]
+    published += [page.decode(errors="replace") for page in story.artifacts[PUBLISHED].values()]
+    assert not [text for text in published if "words of the fork" in text or "pwned" in text]
+
+
+def test_the_token_goes_to_the_api_alone(story: Story) -> None:
+    blobs = [one for one in story.journal if one.path.startswith("/blob/") and one.method == "GET"]
+    assert blobs
+    assert not [one for one in blobs if "authorization" in one.headers]
+    assert [one for one in story.journal if TOKEN in one.headers.get("authorization", "")]
+
+
+def test_what_the_publishing_run_asks_is_little(story: Story) -> None:
+    calls = [(one.method, one.path.removeprefix("/repos/acme/widget")) for one in story.journal]
+    asked = [call for call in calls if not call[1].startswith(("/twirp", "/blob"))]
+    assert [call for call in asked if call[0] != "GET"] == [
+        ("POST", "/issues/7/comments"),
+        ("POST", f"/statuses/{story.head_sha}"),
+    ]
+    assert len(asked) <= 20
+
+
+def test_a_head_that_moved_on_gets_nothing(
+    story: Story, shared_github: FakeGitHub, make_scene: Callable[[Path, Consumer], Scene], tmp_path: Path
+) -> None:
+    state = shared_github.state
+    state.pull_requests[7].head_sha = "d" * 40
+    repository = Consumer(clone=state.remote.parent / "clone", remote=state.remote)  # type: ignore[union-attr]
+    before = (len(state.comments), len(state.statuses))
+    run = publish(shared_github, make_scene(tmp_path / "runner", repository))
+    assert run.exit_code == 0, run.log
+    assert any("nothing is published" in one.message for one in run.annotations)
+    assert (len(state.comments), len(state.statuses)) == before
+
+
+def test_evidence_that_was_swapped_is_refused_and_the_gate_stays_shut(
+    story: Story, shared_github: FakeGitHub, make_scene: Callable[[Path, Consumer], Scene], tmp_path: Path
+) -> None:
+    # given an artifact that names another pull request's head
+    state = shared_github.state
+    repository = Consumer(clone=state.remote.parent / "clone", remote=state.remote)  # type: ignore[union-attr]
+    state.pull_requests[7].head_sha = story.head_sha
+    (identifier,) = [number for number, one in state.artifacts.items() if one["name"] == "torchscan-evidence"]
+    document = json.loads(story.artifacts[MEASURED]["torchscan-evidence/evidence.json"]) | {"head_sha": "e" * 40}
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as packed:
+        packed.writestr("evidence.json", json.dumps(document))
+    state.blobs[str(identifier)] = target.getvalue()
+    state.artifacts[identifier].pop("digest", None)
+    run = publish(shared_github, make_scene(tmp_path / "runner", repository))
+    assert run.exit_code == 1
+    assert state.statuses[-1]["state"] == "error"
+    assert "another head" in state.statuses[-1]["description"]
+    assert len(state.comments_of(7)) == 1

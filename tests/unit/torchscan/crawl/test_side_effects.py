@@ -10,6 +10,7 @@ import pytest
 import torch
 from support.small_nets import Looped, Raises, Residual, Returns, nested
 from torch import nn
+from torch.utils.flop_counter import flop_registry
 
 from torchscan import crawl_module, summary
 
@@ -37,7 +38,7 @@ def process():
     return (
         torch.get_rng_state().tolist(), random.getstate(), torch.is_grad_enabled(), torch.get_num_threads(),
         torch.get_num_interop_threads(), sys.getrecursionlimit(), gc.isenabled(), gc.get_freeze_count(), registries,
-        torch.get_default_dtype(), len(torch.utils.flop_counter.flop_registry),
+        torch.get_default_dtype(), len(flop_registry),
         torch._C._len_torch_dispatch_stack(),
     )  # fmt: skip
 
@@ -237,7 +238,7 @@ def test_an_application_that_froze_its_heap_keeps_it_frozen():
     try:
         before = gc.get_freeze_count()
         crawl_module(nn.Linear(3, 3), (3,))
-        assert gc.get_freeze_count() >= before > 0
+        assert gc.get_freeze_count() > 0.9 * before > 0  # a frozen object may still die; unfreezing would leave none
     finally:
         gc.unfreeze()
 

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
+from support.components import REPOSITORY
 
 from torchscan.render import templates
 
 
-def test_a_checkout_reads_the_repository_even_beside_a_stale_copy() -> None:
+def test_a_checkout_reads_the_repository_even_beside_a_stale_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(templates, "_ROOT", REPOSITORY)  # CI runs this from an installed wheel
+
     folder = templates.template_folder("torchscan")
 
     assert folder.parts[-2:] == ("templates", "torchscan")

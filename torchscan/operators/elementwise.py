@@ -92,6 +92,7 @@ ROWS: dict[str, Row] = {
     **_counted("lerp", 3, "3N: subtract, multiply, add"),
     **_counted("logit", 3, "3N: subtract, divide, logarithm"),
     **_counted("nan_to_num", 3, "3N: three selections"),
+    **_counted("polar", 4, "4N: cosine, sine, two products"),
     **_counted("hypot", 4, "4N: two squares, add, root"),
     **_counted("logaddexp logaddexp2", 6, "6N: larger, difference, magnitude, exponential, log1p, add"),
     **_per_input(("frexp",), "N: one split each"),

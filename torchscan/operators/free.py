@@ -37,7 +37,7 @@ _FILLS = """
 empty empty_like empty_strided empty_permuted new_empty new_empty_strided zeros zeros_like new_zeros ones ones_like
 new_ones full full_like new_full fill fill_diagonal zero scalar_tensor eye _efficientzerotensor
 _new_zeros_with_same_feature_meta resize resize_as
-_foreach_zero tril_indices triu_indices complex polar _resize_output _empty_affine_quantized
+_foreach_zero tril_indices triu_indices complex _resize_output _empty_affine_quantized
 """
 _COUNTERS = (
     "arange range linspace logspace bincount one_hot bucketize searchsorted hann_window hamming_window "

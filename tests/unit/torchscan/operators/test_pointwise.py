@@ -116,3 +116,7 @@ def test_costs_add_up_over_the_batch() -> None:
         return flops(lambda: F.gelu(values * 2).softmax(-1).sum(-1))
 
     assert cost(6) == 2 * cost(3) == 6 * cost(1)
+
+
+def test_polar_coordinates_take_a_cosine_a_sine_and_two_products():
+    assert flops(lambda: torch.polar(torch.rand(3), torch.rand(3))) == 4 * 3

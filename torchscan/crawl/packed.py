@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
+from torch.utils._python_dispatch import _disable_current_modes
 
 _UNPACKED = "torch.nn.modules."
 """Types defined below this hold all their weights as parameters and buffers."""
@@ -26,7 +27,7 @@ def packed_tensors(module: nn.Module) -> list[torch.Tensor] | tuple[()] | None:
     if unpack is None:
         return None
     try:
-        with warnings.catch_warnings():
+        with _disable_current_modes(), warnings.catch_warnings():  # a packed weight is real under fake tensors too
             warnings.simplefilter("ignore")  # torch deprecates quantized types; counting them is no use of them
             return [tensor for tensor in unpack() if tensor is not None]
     except Exception:  # noqa: BLE001 # a packed format of its own: named as not countable, never guessed

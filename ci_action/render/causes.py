@@ -32,6 +32,8 @@ class Cause:
     target: str
     path: str
     call_index: int
+    is_repeated: bool
+    """Its module is called more than once, so that the call's number tells something."""
     blocks: int
     base: str
     head: str
@@ -64,7 +66,10 @@ def find_causes(target: TargetVerdict, base: TargetResult | None, head: TargetRe
         return len(group.calls) * (_work(new, group.calls[0]) - _work(old, group.calls[0]))
 
     ranked = sorted(groups, key=lambda group: (-abs(share(group)), group.calls[0]))
-    rows = tuple(_cause(target.id, group, old, new) for group in ranked[:MOST_CALLS])
+    again = {path for path, call_index in {**old, **new} if call_index > 0}
+    rows = tuple(
+        _cause(target.id, group, old, new, is_repeated=group.calls[0][0] in again) for group in ranked[:MOST_CALLS]
+    )
     found = Causes(
         target=target.id, metric=label(METRIC), rows=rows, changed_calls=len(changed), all_calls=len({**old, **new})
     )
@@ -89,13 +94,22 @@ def _work(side: _Calls, call: Call) -> float:
     return side[call]["value"] or 0 if call in side else 0
 
 
-def _cause(target: str, group: Group, old: _Calls, new: _Calls) -> Cause:
+def _cause(target: str, group: Group, old: _Calls, new: _Calls, *, is_repeated: bool) -> Cause:
     call, count, unit = group.calls[0], len(group.calls), UNITS[METRIC]  # not the report's own word for the unit
     times = f"{count} {units.TIMES} " if count > 1 else ""
     sides = units.metric_pair(*(_with_unit(side.get(call), unit) for side in (old, new)))
     base, head = (side if side == "absent" else f"{times}{side}" for side in sides)
     change = units.delta(count * _work(old, call), count * _work(new, call), unit)
-    return Cause(target=target, path=group.path, call_index=call[1], blocks=count, base=base, head=head, change=change)
+    return Cause(
+        target=target,
+        path=group.path,
+        call_index=call[1],
+        is_repeated=is_repeated,
+        blocks=count,
+        base=base,
+        head=head,
+        change=change,
+    )
 
 
 def _with_unit(result: MetricResult | None, unit: str) -> MetricResult | None:

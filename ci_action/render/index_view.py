@@ -19,43 +19,47 @@ if TYPE_CHECKING:
     from ci_action.core.verdict import Row, TargetVerdict, Verdict
 
 _WORSE = frozenset({"over", "warn", "accepted"})
-_RULER_WIDTH, _RULER_HEIGHT = 64, 16
+_RULER_WIDTH = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruler:
-    """An interval on one axis with zero and the limit, as x positions of a 64 by 16 drawing."""
+    """An interval on one axis with zero in its middle and the limit, as x positions of a 64 by 16 drawing."""
 
-    zero: float
-    limit: float | None
-    low: float
-    high: float
-    point: float
-    words: str
+    limit: int | None
+    low: int
+    high: int
+    point: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One metric of one target: head's number and the change beside it. ``sort`` is None where nothing is known."""
+    """One metric of one target: head's number and the change under it. ``exact`` is empty where nothing is known."""
 
-    metric: str
     number: str
     exact: str
     change: str
     direction: str
-    sort: float | None
     ruler: Ruler | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The names of a target's own pages: its model, where a side has a report, and its benchmark."""
+
+    model: str | None = None
+    benchmark: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRow:
-    """One target. ``page`` is the name of its own page, or None where no side has a report."""
+    """One target and where to read on."""
 
     id: str
     title: str
     state: State
     cells: tuple[Cell, ...]
-    page: str | None
+    links: Links
     note: str
 
     @property
@@ -70,10 +74,10 @@ def index_columns(verdict: Verdict) -> list[str]:
     return [metric for metric in METRICS if metric in present and metric in {*HEADLINE_METRICS, *BENCHMARK_METRICS}]
 
 
-def index_rows(verdict: Verdict, columns: Sequence[str], pages: Mapping[str, str]) -> list[IndexRow]:
+def index_rows(verdict: Verdict, columns: Sequence[str], links: Mapping[str, Links]) -> list[IndexRow]:
     """List the targets: gravest state first, then the largest change, then the name."""
     found = [
-        (state_of(target).rank, -_largest(target), target.id, _row(target, columns, pages.get(target.id)))
+        (state_of(target).rank, -_largest(target), target.id, _row(target, columns, links.get(target.id, Links())))
         for target in verdict.targets
     ]
     return [row for *_, row in sorted(found, key=lambda item: item[:3])]
@@ -87,7 +91,7 @@ def limits_in_words(limits: Sequence[Limit]) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _row(target: TargetVerdict, columns: Sequence[str], page: str | None) -> IndexRow:
+def _row(target: TargetVerdict, columns: Sequence[str], links: Links) -> IndexRow:
     rows = {row.metric: row for row in target.rows}
     note = target.skipped
     if target.failures:
@@ -96,24 +100,22 @@ def _row(target: TargetVerdict, columns: Sequence[str], page: str | None) -> Ind
         id=target.id,
         title=name(target.id),
         state=state_of(target),
-        cells=tuple(_cell(metric, rows.get(metric)) for metric in columns),
-        page=page,
+        cells=tuple(_cell(rows.get(metric)) for metric in columns),
+        links=links,
         note=note,
     )
 
 
-def _cell(metric: str, row: Row | None) -> Cell:
+def _cell(row: Row | None) -> Cell:
     if row is None:
-        return Cell(metric=label(metric), number=units.NONE, exact="", change="", direction="", sort=None)
+        return Cell(number=units.NONE, exact="", change="", direction="")
     word = result_word(row)
     value = known(row.head)
     return Cell(
-        metric=label(metric),
         number=sides(row)[1],
         exact="" if value is None or row.head is None else units.exact(value, row.head["unit"]),
         change="" if word == "equal" and row.interval is None else change(row),
         direction="worse" if word in _WORSE else "better" if word == "better" else "",
-        sort=value,
         ruler=_ruler(row),
     )
 
@@ -127,16 +129,14 @@ def _ruler(row: Row) -> Ruler | None:
         limit = row.limit.max_increase if row.limit.max_increase is not None else _negated(row.limit.max_decrease)
     reach = 1.15 * max(abs(interval.low), abs(interval.high), abs(limit or 0), 0.01)
 
-    def place(share: float) -> float:
-        return round(_RULER_WIDTH / 2 * (1 + share / reach), 1)
+    def place(share: float) -> int:
+        return round(_RULER_WIDTH / 2 * (1 + share / reach))
 
     return Ruler(
-        zero=place(0),
         limit=None if limit is None else place(limit),
         low=place(interval.low),
         high=place(interval.high),
         point=place(interval.estimate),
-        words=f"{change(row)}, {interval.confidence:.0%} interval over {interval.pairs} pairs",
     )
 
 

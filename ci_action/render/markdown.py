@@ -11,8 +11,11 @@ from ci_action.render.fit import COMMENT_BYTES, SUMMARY_BYTES, fit
 from torchscan.render.templates import environment
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from collections.abc import Sequence
 
+    from jinja2 import Environment, Template
+
+    from ci_action.render.rows import RowView
     from ci_action.render.view import View
 
 _GAPS = re.compile(r"\n{3,}")
@@ -34,9 +37,21 @@ def body(view: View) -> str:
     return _GAPS.sub("\n\n", _template().render(view=view)).strip() + "\n"
 
 
+def rows_table(rows: Sequence[RowView]) -> str:
+    """Write rows as the comment's table, byte for byte."""
+    module = _environment().get_template("_macros.md.j2").module
+    written: str = module.table(rows)  # type: ignore[attr-defined] # a macro of the template
+    return written.strip() + "\n"
+
+
 @cache
 def _template() -> Template:
+    return _environment().get_template("comment.md.j2")
+
+
+@cache
+def _environment() -> Environment:
     # Markdown is not HTML: escaping is by the filters, and each name from a repository goes through one of them.
     jinja = environment("ci_action", autoescape=False)
     jinja.filters.update(cell=cell, code=code, summary_code=summary_code)
-    return jinja.get_template("comment.md.j2")
+    return jinja

@@ -63,8 +63,11 @@ def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[s
     found = []
     both = [row for row in rows if row.word is Word.INCONCLUSIVE and not METRICS[row.metric].timing]
     if both:
-        names = ", ".join(dict.fromkeys(label(row.metric) for row in both))
-        found.append(f"{len(both)} lower bounds are not compared with each other ({names}).")
+        names = _listed(list(dict.fromkeys(label(row.metric) for row in both)))
+        members = list(dict.fromkeys(row.target for row in both))
+        where = quote(members[0]) if len(members) == 1 else targets(len(members))
+        limited = "" if any(row.gate is not Gate.NONE for row in both) else "; no limit covers them"
+        found.append(f"Of {names} only lower bounds are known in {where}, so they are not compared{limited}.")
     if any(row.word is Word.EVIDENCE_LOST and row.head and row.head["known_value"] is not None for row in rows):
         found.append("≥ is a lower bound: the true head value may be above or below base, so no change is computed.")
     if operators:
@@ -79,14 +82,14 @@ def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[s
 
 def _timings(rows: list[Row], medium: Medium) -> list[str]:
     """Say of each timing that cannot be judged what stands in the way."""
-    found = []
+    reasons: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.word is not Word.INCONCLUSIVE or not METRICS[row.metric].timing:
             continue
         why = row.reason or "the interval holds the limit, so this is neither a pass nor a regression"
         pairs = f"; {row.interval.pairs} base/head pairs" if row.interval else ""
-        found.append(f"{medium.quote(row.target)} {label(row.metric)}: {medium.prose(why)}{pairs}.")
-    return _at_most(found)
+        reasons.setdefault((row.target, f"{medium.prose(why)}{pairs}"), []).append(label(row.metric))
+    return _at_most([f"{medium.quote(target)} {_listed(names)}: {why}." for (target, why), names in reasons.items()])
 
 
 def _refusals(verdict: Verdict, quote: Quote) -> list[str]:
@@ -98,7 +101,7 @@ def _refusals(verdict: Verdict, quote: Quote) -> list[str]:
             if row.word is Word.NOT_COMPARABLE:
                 reasons.setdefault(row.reason, []).append(label(row.metric))
         found += [
-            f"{quote(target.id)} {', '.join(names)}: not comparable, {quote(why, length=120)}."
+            f"{quote(target.id)} {_listed(names)}: not comparable, {quote(why, length=120)}."
             for why, names in reasons.items()
         ]
     return _at_most(found)
@@ -130,6 +133,11 @@ def _acceptance(verdict: Verdict, quote: Quote) -> list[str]:
     return [
         f"Accepted for head {quote(who.head_sha[:SHORT_SHA])}: label {quote(who.label)}, set by {quote(who.actor)}."
     ]
+
+
+def _listed(names: list[str]) -> str:
+    """Write ``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _at_most(found: list[str]) -> list[str]:

@@ -21,7 +21,7 @@ from ci_action.render.states import State, state_of
 from torchscan.render import units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ci_action.core.facts import Facts
     from ci_action.core.plan import Plan
@@ -169,10 +169,12 @@ def _lists(verdict: Verdict) -> list[ListView]:
     for state, words in ((State.NEW, "{}new target{}"), (State.EQUAL, "{}target{} without change")):
         members = [target for target in verdict.targets if state_of(target) is state]
         columns = _columns(members)
-        rows = tuple(_numbers(target, columns) for target in members)
+        compared = frozenset(row.metric for target in members for row in target.rows if row.interval is not None)
+        labels = tuple(f"{label(column)} change" if column in compared else label(column) for column in columns)
+        rows = tuple(_numbers(target, columns, compared) for target in members)
         is_open = state is State.NEW and len(members) == len(verdict.targets)
         if rows:
-            found.append(ListView(words=words, columns=tuple(map(label, columns)), rows=rows, is_open=is_open))
+            found.append(ListView(words=words, columns=labels, rows=rows, is_open=is_open))
     return found
 
 
@@ -187,13 +189,16 @@ def _has_timings(verdict: Verdict) -> bool:
     return any(METRICS[row.metric].timing for target in verdict.targets for row in target.rows)
 
 
-def _numbers(target: TargetVerdict, columns: Sequence[str]) -> TargetView:
+def _numbers(target: TargetVerdict, columns: Sequence[str], compared: Collection[str]) -> TargetView:
+    """Write head's numbers; of what was timed in pairs, the change with its interval."""
     rows = {row.metric: row for row in target.rows}
     cells = []
     for name in columns:
         row = rows.get(name)
-        timed = row is not None and row.interval is not None
-        cells.append(change(row) if row is not None and timed else units.metric(row.head if row else None))
+        if name in compared:
+            cells.append(change(row) if row is not None and row.interval is not None else "not compared")
+        else:
+            cells.append(units.metric(row.head if row else None))
     return TargetView(target=target.id, numbers=tuple(cells))
 
 

@@ -6,6 +6,7 @@
   if (!table || !controls) return;
   const body = table.tBodies[0];
   const rows = [...body.rows];
+  const nameOf = (row) => row.cells[1].firstChild.textContent.trim();
   const search = document.getElementById("search");
   const hide = document.getElementById("hide-equal");
   const live = document.getElementById("live");
@@ -19,7 +20,7 @@
     let shown = 0;
     const text = state.text.toLowerCase();
     for (const row of rows) {
-      const fits = row.dataset.name.toLowerCase().includes(text)
+      const fits = nameOf(row).toLowerCase().includes(text)
         && (state.only ? row.dataset.state === state.only : !(state.equal && row.dataset.state === "equal"));
       row.toggleAttribute("data-hidden", !fits);
       shown += fits;
@@ -61,6 +62,21 @@
     if (event.key === "Escape" && typing === search) { search.value = state.text = ""; remember(); }
   });
 
+  const copy = document.getElementById("copy");
+  const markdown = document.getElementById("markdown");
+  if (copy) {
+    copy.hidden = false;
+    copy.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(markdown.textContent);
+        live.textContent = "Copied";
+      } catch { // refused: the text is selected, so that one key copies it
+        getSelection().selectAllChildren(markdown);
+        live.textContent = "The text is selected";
+      }
+    });
+  }
+
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -70,12 +86,15 @@
       const falling = head.getAttribute("aria-sort") !== "descending";
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", falling ? "descending" : "ascending");
-      const key = (row) => row.cells[column].dataset.sort ?? "";
       const numeric = head.classList.contains("number");
+      const place = (row) => chips.findIndex((chip) => chip.dataset.state === row.dataset.state); // gravest first
+      const number = (cell) => parseFloat((cell.title || cell.firstChild.textContent).replaceAll(",", "").replace("−", "-"));
+      const key = numeric ? (row) => number(row.cells[column]) : column ? nameOf : place;
       rows.sort((one, other) => {
         const [a, b] = [key(one), key(other)];
-        if (!a || !b) return (a ? 0 : 1) - (b ? 0 : 1); // what is not known stays last in both directions
-        const order = numeric ? Number(a) - Number(b) : a.localeCompare(b, undefined, { numeric: true });
+        const unknown = Number.isNaN(a) - Number.isNaN(b);
+        if (unknown || Number.isNaN(a)) return unknown; // what is not known stays last in both directions
+        const order = column === 1 ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
         return falling ? -order : order;
       });
       body.append(...rows);

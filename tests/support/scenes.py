@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from support.benchmarks import CONTEXT, TENSOR
 from support.reports import Node, linear, make_report
+from support.rounds import Machine, evidence
 from support.verdicts import (
     BASE_SHA,
     HEAD_SHA,
@@ -22,12 +25,14 @@ from support.verdicts import (
 )
 
 from ci_action.core.comparing import compare
-from ci_action.core.config import Config
+from ci_action.core.config import Benchmark, Config
 from ci_action.core.event import PullRequest
 from ci_action.core.facts import Facts
 from ci_action.core.judging import judge
+from ci_action.core.metrics import BENCHMARK_METRICS
 from ci_action.core.plan import Plan
 from ci_action.core.spec import TargetResult
+from ci_action.core.timing import with_timings
 from ci_action.core.verdict import Acceptance, Interval, Row, Verdict, Word
 from ci_action.render.rendered import Rendered
 from ci_action.render.rendering import render
@@ -293,6 +298,60 @@ def other_torch() -> Scene:
     return scene({"resnet50": head})
 
 
+def side_evidence(tensor_peak: int = 406_847_488, **context: Any) -> Any:
+    """What one side's processes said of themselves."""
+    memory = {
+        "device": "cpu",
+        "metric": "pytorch_tensor_bytes",
+        "baseline_bytes": 10_485_760,
+        "peak_bytes": tensor_peak,
+        "delta_bytes": tensor_peak - 10_485_760,
+    }
+    return {
+        "context": {**CONTEXT, **context},
+        "inputs": TENSOR,
+        "first_call_seconds": [0.05],
+        "memory": [memory, memory],
+        "rss_bytes": [943_718_400, 948_961_280, 945_815_552],
+    }
+
+
+def lockstep(identity: str, change: float, seed: int, **fields: Any) -> Any:
+    """Evidence of twelve pairs and eight controls on a seeded machine with outliers."""
+    machine, rng = Machine(block_sd=0.012, pair_sd=0.01, outlier_share=0.03, outlier_size=0.3), random.Random(seed)
+    rounds = machine.rounds(rng, 12, change=change) + machine.rounds(rng, 8, kind="control")
+    rng.shuffle(rounds)
+    state = {"load": 0.4, "steal_share": 0.001, "frequency_hertz": 2.9e9}
+    passed = {"method": "tolerances", "verdict": "passed", "message": ""}
+    sides = {"base": side_evidence(), "head": side_evidence(), "output_check": passed, "machine": [state]}
+    return evidence(rounds, identity, planned_pairs=12, **{**sides, **fields})
+
+
+def benchmarked() -> Scene:
+    """Timed targets: one over its limits, one whose outputs differ, one that cannot be told, one without change."""
+    timed = Benchmark(metrics=("latency", "throughput", "peak_memory", "process_peak_rss"), pairs=12)
+    limits = (
+        *LIMITS[:1],
+        limit("latency", max_increase=0.05, text="+5%"),
+        limit("throughput", max_decrease=0.05, text="−5%", on_exceed="warn"),
+        limit("peak_memory", max_increase=0.02, text="+2%"),
+    )
+    differ = {"method": "tolerances", "verdict": "failed", "message": "tensor 0: largest difference 0.3 at index 17"}
+    found = {
+        "resnet50": lockstep("resnet50", 0.12, 1, head=side_evidence(421_527_552)),
+        "vit_b_16": lockstep("vit_b_16", -0.1, 2, head=side_evidence(device_name="Other"), output_check=differ),
+        "unet_small": lockstep("unet_small", 0.045, 3),
+        "tiny_lm": lockstep("tiny_lm", 0.002, 4),
+    }
+    owner = config(*(target(name, benchmark=timed) for name in ZOO), limits=limits)
+    plain = scene(base=owner)
+    verdicts = [
+        replace(one, rows=tuple(row for row in one.rows if row.metric not in BENCHMARK_METRICS))
+        for one in plain.verdict.targets
+    ]
+    return replace(plain, verdict=judge(plain.plan, with_timings(plain.plan, verdicts, found)))
+
+
 SCENES: dict[str, Callable[[], Scene]] = {
     function.__name__: function
     for function in (
@@ -317,6 +376,7 @@ SCENES: dict[str, Callable[[], Scene]] = {
         outdated,
         limits_edited,
         other_torch,
+        benchmarked,
     )
 }
 

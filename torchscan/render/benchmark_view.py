@@ -99,7 +99,7 @@ def benchmark_page(report: BenchmarkReport, title: str) -> BenchmarkPage:
         charts=_charts([("blocks", report)]),
         memory=_memory(report),
         profile=profile_view(report["profile"]) if "profile" in report else None,
-        fields=_fields(report, None),
+        fields=benchmark_fields(report, None),
         groups=diagnostic_groups(report["diagnostics"]),
         samples=[("blocks", _samples(report))],
     )
@@ -128,7 +128,7 @@ def comparison_page(comparison: BenchmarkComparison, title: str) -> BenchmarkPag
         cards=_cards(totals),
         totals=totals,
         charts=_charts([("base", before), ("head", after)]),
-        fields=_fields(after, before),
+        fields=benchmark_fields(after, before),
         samples=[("base", _samples(before)), ("head", _samples(after))],
         ruler=ruler,
         output_check=comparison["output_check"],
@@ -202,7 +202,8 @@ def _samples(report: BenchmarkReport) -> list[str]:
     return [f"{value:.6g}" for value in _seconds_per_call(report)]
 
 
-def _fields(report: BenchmarkReport, before: BenchmarkReport | None) -> list[Field]:
+def benchmark_fields(report: BenchmarkReport, before: BenchmarkReport | None) -> list[Field]:
+    """List the facts of a benchmark's context, or of two, those that differ first."""
     new: Mapping[str, Any] = report["context"]
     old: Mapping[str, Any] = {} if before is None else before["context"]
     fields = []
@@ -211,9 +212,13 @@ def _fields(report: BenchmarkReport, before: BenchmarkReport | None) -> list[Fie
             continue
         texts = None if before is None else _shown(old.get(name)), _shown(new.get(name))
         fields.append(Field(label, texts[0], texts[1], before is not None and texts[0] != texts[1]))
-    inputs = shape_text(report["inputs"]) if isinstance(report["inputs"], Mapping) else "not provided"
-    fields.append(Field("Input metadata", None if before is None else inputs, inputs))
+    inputs = None if before is None else _inputs(before), _inputs(report)
+    fields.append(Field("Input metadata", inputs[0], inputs[1], before is not None and inputs[0] != inputs[1]))
     return sorted(fields, key=lambda field: not field.differs)
+
+
+def _inputs(report: BenchmarkReport) -> str:
+    return shape_text(report["inputs"]) if isinstance(report["inputs"], Mapping) else "not provided"
 
 
 def _shown(value: Any) -> str:

@@ -36,7 +36,7 @@ def html_page(template: str, page: Any, *, report_json: str, island: str = "") -
             script=Markup(script),  # noqa: S704 # our own file; the policy names its hash
             script_hash=script_hash(script),
             island=Markup(island),  # noqa: S704 # JSON with every character of markup escaped
-            download=_download(report_json),
+            download=packed(report_json),
         )
     )
     return visible(written)
@@ -90,8 +90,9 @@ def _texts(evidence: Evidence) -> Iterator[str]:
     yield from evidence.notes
 
 
-def _download(report_json: str) -> str:
+def packed(report_json: str) -> str:
+    """Give JSON as the address of a gzip file inside the page; nothing where it is too large to carry along."""
     if not report_json or len(report_json) > LARGEST_DOWNLOAD_BYTES:
         return ""
-    packed = gzip.compress(report_json.encode(), mtime=0)  # no clock: equal reports give equal pages
-    return f"data:application/gzip;base64,{base64.b64encode(packed).decode()}"
+    data = gzip.compress(report_json.encode(), mtime=0)  # no clock: equal reports give equal pages
+    return f"data:application/gzip;base64,{base64.b64encode(data).decode()}"

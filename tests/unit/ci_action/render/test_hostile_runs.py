@@ -159,6 +159,7 @@ def shape(skeleton: Skeleton) -> list[str]:
     return [tag for tag in skeleton.tags if tag != "code"]
 
 
+CARRIED = "data:application/gzip;base64,"
 TAME = run("tame").render()
 TAME_COMMENT = gfm(TAME.comment)
 TAME_PAGE = Skeleton(TAME.pages["index.html"])
@@ -186,7 +187,9 @@ def test_hostile_text_changes_no_structure(word: str) -> None:
     assert shape(comment) == shape(TAME_COMMENT)
     assert comment.links == TAME_COMMENT.links
     assert shape(page) == shape(TAME_PAGE)
-    assert set(page.links) == set(TAME_PAGE.links)
+    assert {link for link in page.links if not link.startswith(CARRIED)} == {
+        link for link in TAME_PAGE.links if not link.startswith(CARRIED)
+    }
     assert not re.search(r"@org|(?<!\w)#1|GH-1|\$", " ".join(comment.loose))
     assert made.comment.count("torchscan-action:") == 1
     assert re.fullmatch(r"[^\x00-\x09\x0b-\x1f\x7f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]*", made.terminal)

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 from jsonschema import Draft202012Validator
-from support.scenes import SCENES, counts, rendered, scene
+from support.scenes import SCENES, counts, latency, rendered, scene
 from support.verdicts import config, failure
 
 from ci_action.core.schemas import load_schema
+from ci_action.core.verdict import Word
 from ci_action.render.rendered import Rendered
 from torchscan.render.templates import source
 
@@ -23,7 +27,8 @@ NAMES = (
     "javascript:alert(1)",
     "{{ 1 }}",
 )
-VOID = {"meta", "input", "br", "line", "circle"}
+VOID = {"meta", "input", "br", "path"}
+OPTIONAL = {"td", "th", "tr"}  # HTML lets their end tags be omitted
 
 
 class Page(HTMLParser):
@@ -39,11 +44,11 @@ class Page(HTMLParser):
         self.tags.append(tag)
         for key, value in attrs:
             self.values.setdefault(key, []).append(value or "")
-        if tag not in VOID:
+        if tag not in VOID | OPTIONAL:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag not in VOID:
+        if tag not in VOID | OPTIONAL:
             assert self._open.pop() == tag
 
 
@@ -61,10 +66,13 @@ def test_file_names_are_never_from_target_names() -> None:
 def test_hostile_names_add_no_markup() -> None:
     plain, odd = Page(scene(names=("a",)).render().pages["index.html"]), Page(hostile().pages["index.html"])
 
-    assert set(odd.tags) - set(plain.tags) <= {"code"}
+    assert set(odd.tags) - set(plain.tags) <= {"code", "pre", "button", "small"}  # rows
     assert odd.tags.count("script") == 1
     assert not [key for key in odd.values if key.startswith("on")]
-    assert all(re.fullmatch(r"#[\w-]+|m-\d{3}\.html|result\.json", link) for link in odd.values["href"])
+    assert all(
+        re.fullmatch(r"#[\w-]+|m-\d{3}\.html|result\.json|data:application/gzip;base64,[\w+/=]+", link)
+        for link in odd.values["href"]
+    )
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -95,7 +103,8 @@ def test_each_target_links_to_its_page_and_each_file_is_listed() -> None:
     made = rendered("one_regression")
     page = Page(made.pages["index.html"])
 
-    assert {link for link in page.values["href"] if not link.startswith("#")} == set(made.pages) - {"index.html"}
+    links = {link for link in page.values["href"] if not link.startswith(("#", "data:"))}
+    assert links == set(made.pages) - {"index.html"}
     for name, text in made.pages.items():
         if name != "index.html":
             assert hashlib.sha256(text.encode()).hexdigest() in made.pages["index.html"]
@@ -103,7 +112,7 @@ def test_each_target_links_to_its_page_and_each_file_is_listed() -> None:
 
 def test_gravest_targets_come_first() -> None:
     html = rendered("forty_targets").pages["index.html"]
-    states = re.findall(r'data-state="([\w-]+)" data-name', html)
+    states = re.findall(r'<tr[^>]* data-state="([\w-]+)"', html)
 
     assert states == ["regression", "regression", "inconclusive", "improvement", *["equal"] * 36]
 
@@ -150,3 +159,38 @@ def test_rendering_is_deterministic() -> None:
     one, other = (SCENES["forty_targets"]().render() for _ in range(2))
 
     assert one == other
+
+
+def test_the_rows_as_markdown_are_the_comments_own_bytes() -> None:
+    for name in ("one_regression", "benchmarked"):
+        made = rendered(name)
+        held = re.search(r'<pre id="markdown"[^>]*>(.*?)</pre>', made.pages["index.html"], re.DOTALL)
+        assert held is not None
+
+        assert unescape(held[1]) in made.comment
+        assert unescape(held[1]).count("\n") == 2 + made.comment.count("\n| ❌") + len(
+            re.findall(r"^\| (?:⚠️|•|❔|✨|🆕|➖) ", made.comment, re.MULTILINE)
+        )
+
+
+def test_the_page_carries_the_verdict_so_that_it_works_alone() -> None:
+    made = rendered("one_regression").pages
+    address = re.search(r'href="data:application/gzip;base64,([^"]+)"', made["index.html"])
+    assert address is not None
+
+    assert gzip.decompress(b64decode(address[1])).decode() == made["result.json"]
+
+
+def test_an_index_of_400_targets_stays_under_200_kib() -> None:
+    names = tuple(f"zoo_model_with_a_long_name_{index:03d}" for index in range(400))
+    heads = {name: counts(name, operator_flops=9_000_000_000 + at) for at, name in enumerate(names) if at % 10 == 0}
+    made = scene(heads, names=names)
+    rows = tuple(latency(name, 0.0124, 0.0125, -0.012, 0.012, Word.WITHIN_NOISE) for name in names)
+    verdict = replace(
+        made.verdict,
+        targets=tuple(replace(one, rows=(*one.rows, row)) for one, row in zip(made.verdict.targets, rows, strict=True)),
+    )
+    index = replace(made, verdict=verdict).render().pages["index.html"]
+
+    assert index.count("<tr data-state=") + index.count("<tr id=") == 400
+    assert len(index.encode()) <= 200 * 1024

@@ -136,7 +136,6 @@ def test_bases_limit_counts_and_not_the_forks(story: Story) -> None:
     assert "Gate **failed**" in text
     assert "+5%" in text
     assert "after the merge" in text, text
-    print(text)
 
 
 def test_the_gate_is_a_status_on_the_head(story: Story) -> None:

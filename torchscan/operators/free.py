@@ -40,7 +40,7 @@ _new_zeros_with_same_feature_meta resize resize_as
 _foreach_zero tril_indices triu_indices complex _resize_output _empty_affine_quantized
 """
 _COUNTERS = (
-    "arange range linspace logspace bincount one_hot bucketize searchsorted hann_window hamming_window "
+    "arange range linspace logspace one_hot bucketize searchsorted hann_window hamming_window "
     "blackman_window bartlett_window kaiser_window fft_fftfreq fft_rfftfreq hash_tensor"
 )
 _BOOLEANS = """
@@ -50,8 +50,7 @@ isin is_same_size _nested_tensor_from_mask_left_aligned _has_compatible_shallow_
 """
 _ORDER = """
 sort argsort msort topk kthvalue median nanmedian mode unique_consecutive _unique _unique2 unique_dim nonzero
-nonzero_static argwhere histc histogram _histogramdd_bin_edges _histogramdd_from_bin_cts
-_histogramdd_from_bin_tensors unique_dim_consecutive
+nonzero_static argwhere histc _histogramdd_bin_edges unique_dim_consecutive
 """
 _READS = """
 _local_scalar_dense item _linalg_check_errors _assert_async _assert_scalar _functional_assert_async

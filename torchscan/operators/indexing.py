@@ -65,6 +65,16 @@ def _index_reduce(call: Call) -> int:
     return elements(call.args[3]) + mean
 
 
+def _weighted_bins(call: Call) -> int:
+    """Counting into bins is no real arithmetic; weights are added up, one by one."""
+    return elements(call.named(1, "weights"))
+
+
+def _weighted_histogram(call: Call) -> int:
+    """``(self, bins, ..., weight)``: the bins may be a tensor of edges, so only the name tells the weights."""
+    return elements(call.kwargs.get("weight"))
+
+
 def _embedding_backward(call: Call) -> int:
     """``(gradient, indices, rows, padding, scale_by_frequency)``: add every row; scaling divides it first."""
     return (1 + bool(call.at(4, False))) * elements(call.args[0])
@@ -115,6 +125,11 @@ ROWS: dict[str, Row] = {
     "aten.index_reduce": _row("1 per value; mean + 1 per result", _index_reduce),
     "aten.segment_reduce": _row("1 per value", _each(0)),
     "aten._segment_reduce_backward": _row("1 per value", _each(2)),
+    "aten.bincount": _row("0; weighted 1 per value", _weighted_bins),
+    **{
+        f"aten.{name}": _row("0; weighted 1 per value", _weighted_histogram)
+        for name in ("histogram", "_histogramdd_from_bin_cts", "_histogramdd_from_bin_tensors")
+    },
     "aten.col2im": _row("1 per column element", _each(0)),
     "aten.unfold_backward": _row("1 per gradient element", _each(0)),
     "aten.embedding_dense_backward": _row("1 per gradient element", _embedding_backward),

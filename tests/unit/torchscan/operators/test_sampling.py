@@ -120,3 +120,13 @@ def test_ordering_and_counting_move_values_only() -> None:
     report = counted(work).report()
 
     assert (report["total"]["status"], report["total"]["value"]) == ("complete", 0)
+
+
+def test_counting_into_bins_is_free_and_adding_weights_is_not() -> None:
+    indices, values = torch.tensor([0, 1, 1]), torch.rand(3)
+
+    assert flops(indices.bincount) == 0
+    assert flops(lambda: indices.bincount(values)) == 3
+    assert flops(lambda: torch.histogram(values, 4)) == 0
+    assert flops(lambda: torch.histogram(values, 4, weight=values)) == 3
+    assert flops(lambda: torch.histogram(values, torch.tensor([0.0, 0.5, 1.0]), weight=values)) == 3

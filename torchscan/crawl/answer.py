@@ -37,8 +37,8 @@ def accept(metric: str, value: Any, method: str) -> tuple[MetricResult, Diagnost
     if isinstance(value, bool) or not isinstance(value, Real):
         reason = f"{metric} must be a number, None or a MetricResult, got {type(value).__name__}"
         return no_estimate(metric, method), "custom_metric_invalid", reason
-    number = int(value) if isinstance(value, Integral) else float(value)
-    if not isfinite(number) or (number < 0 and metric != "effective_padding"):
+    number = _number(value)
+    if number is None or (number < 0 and metric != "effective_padding"):
         return no_estimate(metric, method), "custom_metric_invalid", f"{metric} must be finite and not negative"
     return complete(number, unit=UNITS[metric], scope=SCOPE, method=method), None, ""
 
@@ -77,4 +77,15 @@ def _problem(metric: str, value: Mapping[str, Any]) -> str | None:
 
 
 def _is_count(number: Any) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and isfinite(number)
+    return isinstance(number, int | float) and not isinstance(number, bool) and _number(number) is not None
+
+
+def _number(value: Any) -> int | float | None:
+    """Give a plain number; None for one that is not finite, or that no reader of JSON can hold."""
+    try:
+        as_float = float(value)
+    except OverflowError:
+        return None
+    if not isfinite(as_float):
+        return None
+    return int(value) if isinstance(value, Integral) else as_float

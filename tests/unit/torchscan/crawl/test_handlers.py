@@ -223,6 +223,7 @@ def test_an_answer_that_is_no_mapping_is_named(answer):
         {"status": "complete"}, {**macs(complete, 9), "value": 8}, {**macs(complete, 9), "status": "partial"},
         {**macs(unavailable), "status": "fine"}, {**macs(complete, 9), "scope": 3}, {**macs(complete, 9), "extra": 1},
         {**macs(complete, 9), "status": []}, {**macs(complete, 9), "value": torch.ones(2)},
+        10**400, {**macs(complete, 9), "value": 10**400, "known_value": 10**400},
     ],
 )  # fmt: skip
 def test_a_value_that_is_no_estimate_is_unavailable_and_named(value):

@@ -21,9 +21,9 @@ _NORMALIZATION = "norm"
 """Operators with this in their name accumulate squares: MACs by the module convention, though none by dispatch."""
 _PRODUCTS = _named("mul pow square addcmul")
 _SUMS = _named("sum mean nansum nanmean cumsum index_add scatter_add trace avg_pool1d avg_pool2d avg_pool3d "
-               "_adaptive_avg_pool2d _adaptive_avg_pool3d embedding_bag _embedding_bag")  # fmt: skip
+               "_adaptive_avg_pool2d _adaptive_avg_pool3d")  # fmt: skip
 """Products that something of the same module sums may be accumulated: dot products and variances by hand."""
-_ACCUMULATING = _named("var var_mean std std_mean addcmul addcdiv")
+_ACCUMULATING = _named("var var_mean std std_mean addcmul addcdiv _embedding_bag _embedding_bag_forward_only")
 
 
 def unestimated_metrics(call: Call, has_inner: bool) -> tuple[str, ...]:

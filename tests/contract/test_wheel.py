@@ -13,8 +13,6 @@ from support.components import REPOSITORY, in_ci
 
 import torchscan
 
-pytestmark = pytest.mark.xdist_group("wheel")
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:

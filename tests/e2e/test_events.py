@@ -17,7 +17,7 @@ from support.rig.scene import Scene
 from support.rig.server import FakeGitHub
 from support.rig.state import labeled
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("events")]
+pytestmark = pytest.mark.e2e
 
 SceneMaker = Callable[[Path, Consumer], Scene]
 FORK = "mallory/widget"

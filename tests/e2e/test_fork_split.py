@@ -21,7 +21,7 @@ from support.rig.scene import Scene
 from support.rig.server import FakeGitHub
 from support.rig.state import Exchange
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("fork-split")]
+pytestmark = pytest.mark.e2e
 
 FORK = "octo/widget"
 EVIL = "import os\nprint('::error::pwned')\nSECRET = 'words of the fork'\n"

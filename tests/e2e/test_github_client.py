@@ -15,7 +15,7 @@ from ci_action.edges.github import GitHubRest
 from ci_action.errors import PublishError
 from ci_action.ports import RefusedError, UncertainError
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rig")]
+pytestmark = pytest.mark.e2e
 
 SHA = "a" * 40
 SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."

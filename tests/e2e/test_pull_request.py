@@ -18,7 +18,7 @@ from support.rig.scene import Scene
 from support.rig.server import FakeGitHub
 from support.rig.state import Exchange
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("pull-request")]
+pytestmark = pytest.mark.e2e
 
 BASE, OVER, UNDER = 32, 48, 33  # widths: operator MACs +50% and +3.125% against a limit of 5%
 

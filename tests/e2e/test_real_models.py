@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.rig.repository import consumer
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.xdist_group("real-models")]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 CONFIG = """
 schema-version = 1

@@ -13,7 +13,7 @@ from support.rig.prism import Prism
 from support.rig.server import FakeGitHub
 from support.rig.state import Fault, PullRequestState, user
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rig")]
+pytestmark = pytest.mark.e2e
 
 HEADERS = {"Authorization": "Bearer ghs_x", "Accept": "application/vnd.github+json"}
 SHA = "a" * 40

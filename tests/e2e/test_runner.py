@@ -10,7 +10,7 @@ from support.rig.repository import consumer
 from support.rig.runner import ACTION, ACTION_SHA, Runner
 from support.rig.server import FakeGitHub
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rig")]
+pytestmark = pytest.mark.e2e
 
 ACTION_YML = """
 name: tiny

@@ -16,7 +16,7 @@ from ci_action.edges.github import GitHubRest
 from ci_action.errors import PublishError
 from ci_action.sticky import Posted, post
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rig")]
+pytestmark = pytest.mark.e2e
 
 HEAD, NEXT_HEAD = "a" * 40, "c" * 40
 

@@ -38,10 +38,15 @@ def card_html(report: AnalysisReport) -> str:
         f"<div {_CARD}><b>{escape(report['context']['model_type'])}</b>"
         f"<ul {_LIST}>{''.join(map(_item, cards(totals)))}</ul>"
         f"<div>{escape(states)}</div>"
-        f"<details><summary>{len(report['layers'])} calls</summary>"
+        f"<details><summary>{_calls(report)}</summary>"
         f'<pre style="overflow-x:auto">{escape(table)}</pre></details></div>'
     )
 
 
 def _item(total: Total) -> str:
     return f"<li>{escape(total.label)} <b>{escape(total.text)}</b></li>"
+
+
+def _calls(report: AnalysisReport) -> str:
+    count = len(report["layers"])
+    return f"{count} call{'' if count == 1 else 's'}"

@@ -21,6 +21,7 @@ from torchscan.render.templates import environment, source
 
 LARGEST_DOWNLOAD_BYTES = 1024**2
 _OWNER = "torchscan"
+_SHEETS = {"report.html.j2": "model.css", "benchmark.html.j2": "benchmark.css"}
 
 
 def html_page(template: str, page: Any, *, report_json: str, island: str = "") -> str:
@@ -32,7 +33,7 @@ def html_page(template: str, page: Any, *, report_json: str, island: str = "") -
         .render(
             page=page,
             labels=METRICS,
-            style=Markup(_style()),  # noqa: S704 # our own file
+            style=Markup(style_of(template)),  # noqa: S704 # our own file
             script=Markup(script),  # noqa: S704 # our own file; the policy names its hash
             script_hash=script_hash(script),
             island=Markup(island),  # noqa: S704 # JSON with every character of markup escaped
@@ -47,14 +48,19 @@ def script_hash(script: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
 
 
-@lru_cache(maxsize=1)
-def _style() -> str:
-    """Complete the style sheet with rules that follow from tables: which map shows, how narrow cells are labelled."""
-    views = "\n".join(f"section:has([value={name}]:checked) [data-metric={name}]{{display:block}}" for name in VIEWS)
+@lru_cache(maxsize=4)
+def style_of(template: str) -> str:
+    """Put a page's own rules before those of every page, which hold the last word on print.
+
+    Some follow from tables: which map shows, how cells of a narrow page are labelled.
+    """
+    shown = ",\n".join(f"section:has([value={name}]:checked) [data-metric={name}]" for name in VIEWS)
     cells = "\n".join(
         f'.r i:nth-child({at})::before{{content:"{METRICS[name]} "}}' for at, name in enumerate(COLUMNS, start=4)
     )
-    return source(_OWNER, "report.css").replace("VIEW_RULES", views).replace("CELL_LABELS", cells)
+    own = source(_OWNER, _SHEETS[template])
+    own = own.replace("VIEW_RULES", f"{shown}{{display:block}}").replace("CELL_LABELS", cells)
+    return own + source(_OWNER, "report.css")
 
 
 def json_island(value: Any) -> str:

@@ -6,6 +6,7 @@ import pytest
 from support.reports import Node, decoder, linear, make_report, small_net
 
 from torchscan.render.document import render_report
+from torchscan.render.page import style_of
 from torchscan.render.templates import source
 
 KIB = 1024
@@ -30,9 +31,9 @@ def size_of(page: str) -> int:
 
 
 def test_the_shell_is_small() -> None:
-    style, script = source("torchscan", "report.css"), source("torchscan", "report.js")
-
-    assert size_of(style) + size_of(script) <= 36 * KIB
+    for template in ("report.html.j2", "benchmark.html.j2"):
+        assert size_of(style_of(template)) <= 12 * KIB
+    assert size_of(source("torchscan", "report.js")) <= 24 * KIB
     assert size_of(render_report(make_report(Node("relu", "ReLU")))) <= 48 * KIB
 
 

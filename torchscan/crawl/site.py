@@ -40,6 +40,9 @@ class Site:
     def __deepcopy__(self, memo: Any) -> Site:
         return self  # a forward may deep-copy a hooked module; the copy's hooks end with ours
 
+    def __reduce__(self) -> Any:
+        return _unobserving, (self.node.path,)  # or pickle one: the copy's hooks do nothing
+
     def before(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note that the module is about to run."""
         recorder = self.recorder
@@ -126,3 +129,10 @@ class Site:
     def close(self) -> None:
         """Let go of the recorder."""
         self.recorder = None
+
+
+def _unobserving(path: str) -> Site:
+    site = Site.__new__(Site)
+    site.recorder = None
+    site.node = Node(path, 0, nn.Module(), False)
+    return site

@@ -6,14 +6,16 @@ import gc
 import random
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
-from torchscan.crawl.tree import CAN_RUN_EAGERLY, Node
+from torchscan.crawl.tree import Node
+from torchscan.operators.compiled import eager_stance
+from torchscan.operators.shared import Shared
 
 FRAMES_PER_CALL = 4
 """Python frames that observing adds to one module call: torch's inner function, and room for a hook at the bottom."""
@@ -26,7 +28,7 @@ def undisturbed(nodes: list[Node]) -> Iterator[None]:
         stack.enter_context(_random_state())
         stack.enter_context(_recursion_limit(max(node.depth for node in nodes)))
         stack.enter_context(_evaluation_mode(nodes))
-        stack.enter_context(_eager_stance())
+        stack.enter_context(eager_stance())
         stack.enter_context(torch.no_grad())
         yield
 
@@ -50,16 +52,16 @@ def settled_heap() -> Iterator[None]:
 @contextmanager
 def _evaluation_mode(nodes: list[Node]) -> Iterator[None]:
     # Flags only: an own train() may merge adapters or rebuild layers, which is more than looking.
-    trained: list[nn.Module] = []
+    flags = [bool(node.module.training) for node in nodes]
     try:
-        for node in nodes:
-            if node.module.training:
-                trained.append(node.module)
+        for node, flag in zip(nodes, flags, strict=True):
+            if flag:
                 _set_training(node.module, False)
         yield
     finally:
-        for module in trained:
-            _set_training(module, True)
+        for node, flag in zip(nodes, flags, strict=True):  # the forward itself may have switched some
+            if node.module.training != flag:
+                _set_training(node.module, flag)
 
 
 def _set_training(module: nn.Module, flag: bool) -> None:
@@ -96,20 +98,22 @@ def _random_state() -> Iterator[None]:
 
 @contextmanager
 def _recursion_limit(depth: int) -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(before + FRAMES_PER_CALL * depth + 200)
+    with _LIMIT:
+        room = _limit_before[-1] + FRAMES_PER_CALL * depth + 200
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), room))
+        yield
+
+
+_limit_before: list[int] = []
+
+
+@contextmanager
+def _limit_restored() -> Iterator[None]:
+    _limit_before.append(sys.getrecursionlimit())
     try:
         yield
     finally:
-        sys.setrecursionlimit(before)
+        sys.setrecursionlimit(_limit_before.pop())
 
 
-def _eager_stance() -> AbstractContextManager[Any]:
-    """Run compiled parts eagerly: a first call under a dispatch mode would leave them uncompiled for good.
-
-    Without torch's compiler loaded nothing can be compiled, and loading it would cost a second.
-    """
-    if "torch._dynamo" not in sys.modules or not CAN_RUN_EAGERLY:
-        return nullcontext()
-    stance: AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
-    return stance
+_LIMIT = Shared(_limit_restored)

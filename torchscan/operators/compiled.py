@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
+
+from torchscan.operators.shared import Shared
 
 GENERATED_CODE = "torch.compile"
 """The name under which a report says that generated kernels may have run uncounted."""
 BYPASS = "kernels generated during the run bypass dispatch; compile the function before counting it"
 
 
-def eager_stance() -> AbstractContextManager[None]:
+_FORCED_EAGER = Shared(lambda: torch.compiler.set_stance("force_eager"))
+
+
+def eager_stance() -> AbstractContextManager[Any]:
     """Give a context in which functions that were compiled run their eager source, and stay compiled afterwards.
 
     A process that has not imported dynamo has compiled nothing; importing it here would cost about a second.
     """
-    set_stance = getattr(torch.compiler, "set_stance", None)  # since PyTorch 2.6
-    if set_stance is None or not can_compile():
+    if not hasattr(torch.compiler, "set_stance") or not can_compile():  # since PyTorch 2.6
         return nullcontext()
-    stance: AbstractContextManager[None] = set_stance("force_eager")
-    return stance
+    return _FORCED_EAGER
 
 
 def can_compile() -> bool:

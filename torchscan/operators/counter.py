@@ -62,7 +62,7 @@ class OperatorCounter(TorchDispatchMode):  # type: ignore[no-untyped-call] # tor
         # Keyed by id, since an overload's own __hash__ is a Python function; the second keeps those ids taken.
         self._entries: dict[int, Entry] = {}
         self._operators: list[Any] = []
-        self._stances: list[AbstractContextManager[None]] = []
+        self._stances: list[AbstractContextManager[Any]] = []
         self.past = Provenance()
         self.suspect: Suspect | None = None
 

@@ -2,17 +2,22 @@ from __future__ import annotations
 
 import copy
 import gc
+import pickle
 import random
 import sys
+import threading
+import time
 import weakref
+from contextlib import contextmanager
 
 import pytest
 import torch
-from support.small_nets import Looped, Raises, Residual, Returns, nested
+from support.small_nets import Looped, Raises, Residual, Returns, crawl, nested, total
 from torch import nn
 from torch.utils.flop_counter import flop_registry
 
 from torchscan import crawl_module, summary
+from torchscan.operators.shared import Shared
 
 MODES = ("full", "structure")
 HOOKS = (
@@ -252,3 +257,71 @@ def test_many_calls_stay_linear_in_rows():
 
 def test_a_module_that_returns_nothing_is_described():
     assert crawl_module(Returns(None), (3,))["layers"][0]["output"] == {"kind": "none"}
+
+
+def test_flags_that_the_forward_switches_are_given_back():
+    class Trains(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.train().linear(x)
+
+    model = Trains().eval()
+    crawl(model)
+    assert not any(module.training for module in model.modules())
+
+
+def test_a_module_may_be_pickled_by_the_forward():
+    class Saves(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return pickle.loads(pickle.dumps(self.linear))(x) + self.linear(x)
+
+    report = crawl(Saves())
+    assert [row["path"] for row in report["layers"]] == ["", "linear"]
+    assert total(report, "operator_macs") == ("complete", 18)
+
+
+def test_analyses_in_several_threads_leave_the_process_as_it_was():
+    limit, together = sys.getrecursionlimit(), threading.Barrier(4)
+
+    class Waits(nn.Module):
+        def __init__(self, after) -> None:
+            super().__init__()
+            self.after = after
+
+        def forward(self, x):
+            together.wait(timeout=30)
+            time.sleep(self.after)
+            return x
+
+    threads = [threading.Thread(target=crawl, args=(Waits(after),)) for after in (0.06, 0.0, 0.04, 0.02)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sys.getrecursionlimit() == limit
+
+
+def test_overlapping_changes_of_the_process_end_with_the_last():
+    seen = []
+
+    @contextmanager
+    def change():
+        seen.append("made")
+        yield
+        seen.append("taken back")
+
+    shared = Shared(change)
+    shared.__enter__()
+    shared.__enter__()
+    shared.__exit__()
+    assert seen == ["made"]
+    shared.__exit__()
+    assert seen == ["made", "taken back"]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 USAGE = 2
 COMMANDS = {
+    "init": "ci_action.commands.init:init",
     "run": "ci_action.commands.run:run",
     "check": "ci_action.commands.check:check",
     "demo": "ci_action.commands.demo:demo",

@@ -24,6 +24,14 @@ from torchscan.formulas.work import Work, product
 OWNED = frozenset({"module_flops", "macs", "dmas"})
 """Attention and its stacks own their subtree: a fused path runs no child, so children cannot be summed."""
 
+_NATIVE: tuple[type[nn.Module], ...] = (
+    *nn_types("MultiheadAttention", "Linear", "LayerNorm", "Dropout", "Transformer", "TransformerEncoder"),
+    *nn_types("TransformerDecoder", "TransformerEncoderLayer", "TransformerDecoderLayer"),
+    NonDynamicallyQuantizableLinear,
+)
+_FORWARDS = {kind: kind.forward for kind in _NATIVE}
+"""What native modules compute with, as it was when this was imported: a type may be patched later."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:
@@ -81,8 +89,8 @@ def check_native(module: Any, kind: type[nn.Module]) -> None:
     """Raise UnsupportedCall unless ``module`` is of exactly this type, runs its forward, and is in evaluation."""
     if type(module) is not kind:
         raise ChangedBoundary(f"it holds a {type(module).__name__} where the formula needs a native {kind.__name__}")
-    if "forward" in module.__dict__:
-        raise ChangedBoundary(f"a forward set on the instance of {kind.__name__} replaces the native one")
+    if "forward" in module.__dict__ or kind.forward is not _FORWARDS[kind]:
+        raise ChangedBoundary(f"a forward set on {kind.__name__}, or on its instance, replaces the native one")
     if module.training:
         raise UnsupportedCall("native attention is counted in evaluation only")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -38,6 +38,7 @@ class Family:
         methods: what a subclass must not override, besides ``forward``, to inherit the formula.
         cacheable: the estimate is a function of the module's configuration and of the shapes and dtypes of the call.
         handler: the formula behind a guard against a ``forward`` set on the instance.
+        originals: what each type computes with, as it was when this was imported: a type may be patched later.
     """
 
     group: str
@@ -53,9 +54,11 @@ class Family:
     methods: tuple[str, ...] = ()
     cacheable: bool = True
     handler: ModuleHandler = field(init=False)
+    originals: Mapping[type[nn.Module], tuple[object, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "handler", ModuleHandler(self._guarded, self.subtree_metrics))
+        object.__setattr__(self, "originals", {kind: self._methods_of(kind) for kind in self.types})
 
     @property
     def has_field(self) -> bool:
@@ -64,9 +67,10 @@ class Family:
 
     def describes(self, kind: type[nn.Module], base: type[nn.Module]) -> bool:
         """Say whether ``kind``, which derives from ``base`` of this family, still computes what the formula counts."""
-        if self.exact:
-            return kind is base
-        return all(getattr(kind, name) is getattr(base, name) for name in ("forward", *self.methods))
+        return (kind is base or not self.exact) and self._methods_of(kind) == self.originals[base]
+
+    def _methods_of(self, kind: type[nn.Module]) -> tuple[object, ...]:
+        return tuple(getattr(kind, name, None) for name in ("forward", *self.methods))
 
     def _guarded(self, call: ModuleCall) -> ModuleEstimates:
         if "forward" in call.module.__dict__:

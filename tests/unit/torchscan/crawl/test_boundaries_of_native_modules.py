@@ -107,3 +107,13 @@ class Wrapped:
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         unwrapped = [value.values if isinstance(value, Wrapped) else value for value in args]
         return func(*unwrapped, **(kwargs or {}))
+
+
+def test_a_patched_type_inside_of_a_layer_expands_it(monkeypatch):
+    forward = nn.LayerNorm.forward
+    monkeypatch.setattr(nn.LayerNorm, "forward", lambda module, values: forward(module, values) * 2)
+
+    report = crawl(layer(), SOURCE)
+
+    assert total(report, "module_flops")[0] == "partial"
+    assert (CODE, "", "module_flops") in codes(report)

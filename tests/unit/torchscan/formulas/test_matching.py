@@ -106,3 +106,12 @@ def test_a_forward_on_the_instance_takes_the_formula_away():
 def test_the_table_cannot_be_changed():
     with pytest.raises(TypeError):
         BUILTIN[nn.Sequential] = BUILTIN[nn.Linear]
+
+
+@pytest.mark.parametrize("kind", [nn.Linear, nn.MultiheadAttention])
+def test_a_type_whose_forward_was_patched_has_no_formula(kind, monkeypatch) -> None:
+    assert handler_for(kind, {}) is not None
+
+    monkeypatch.setattr(kind, "forward", lambda *args, **kwargs: None)
+
+    assert handler_for(kind, {}) is None

@@ -99,3 +99,67 @@ def test_paper_is_white_and_shows_the_folded_words(chromium: Any, index: str) ->
 
     assert page.locator("details p").first.bounding_box()["height"] > 0
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder: Path = tmp_path_factory.mktemp("benchmark")
+    for name, text in rendered("benchmarked").pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return (folder / "b-000.html").as_uri()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_rows_are_readable_as_markdown_and_copied_with_script(
+    chromium: Any, benchmark: str, *, script: bool
+) -> None:
+    url = benchmark.replace("b-000", "index")
+    page = open_page(chromium, url, java_script_enabled=script, permissions=["clipboard-read", "clipboard-write"])
+    page.click(".markdown summary")
+    held = page.locator("#markdown").inner_text()
+
+    assert held.startswith("| Result | Target |")
+    assert page.locator("#copy").is_visible() is script
+    if script:
+        page.click("#copy")
+        page.wait_for_function("document.getElementById('live').textContent === 'Copied'")
+        assert page.evaluate("navigator.clipboard.readText()").strip() == held.strip()
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"), [("latency", "resnet50"), ("Target", "vit_b_16"), ("Result", "tiny_lm")]
+)
+def test_columns_sort_by_exact_numbers_and_say_so(chromium: Any, benchmark: str, column: str, expected: str) -> None:
+    page = open_page(chromium, benchmark.replace("b-000", "index"))
+    head = page.locator("#targets thead th", has_text=column).first
+
+    head.locator("button").click()
+
+    assert head.get_attribute("aria-sort") == "descending"
+    assert shown(page)[0] == expected
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert shown(page)[-1] == expected
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (320, "light")])
+@pytest.mark.parametrize("name", ["index", "b-000", "b-001"])
+def test_axe_finds_nothing_on_pages_with_timings(
+    chromium: Any, axe: str, benchmark: str, name: str, width: int, scheme: str
+) -> None:
+    page = open_page(
+        chromium,
+        benchmark.replace("b-000", name),
+        color_scheme=scheme,
+        viewport={"width": width, "height": 900},
+        bypass_csp=True,  # axe is injected by the test
+    )
+    page.evaluate(axe)
+
+    found = page.evaluate(
+        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+    )
+
+    assert [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.seen["errors"] == []

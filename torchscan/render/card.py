@@ -44,7 +44,8 @@ def card_html(report: AnalysisReport) -> str:
 
 
 def _item(total: Total) -> str:
-    return f"<li>{escape(total.label)} <b>{escape(total.text)}</b></li>"
+    state = "" if total.state == "complete" else f" {total.state}"
+    return f"<li>{escape(total.label)} <b>{escape(total.text)}</b>{state}</li>"
 
 
 def _calls(report: AnalysisReport) -> str:

@@ -76,8 +76,10 @@ def _held(report: AnalysisReport) -> str:
 def _reason(report: AnalysisReport, name: str) -> str:
     result = report["totals"][name]
     state = state_label(result)
-    if result["status"] == "complete" or state in ("not requested", "not applicable"):
-        return "" if result["status"] == "complete" else state
+    if state == "complete":
+        return ""
+    if state in ("measured zero", "not requested", "not applicable"):
+        return state
     why = _operators(report) if name in _OPERATOR_METRICS else _modules(report, name)
     return f"{state}: {why}" if why else state
 

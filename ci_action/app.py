@@ -73,11 +73,6 @@ def prepare(
         working_directory=working_directory,
         changed_paths=_changed_paths(commits, base_config, git),
     )
-    if plan.policy.environment == "separate":
-        raise ConfigError(
-            f'{plan.policy.source}: environment = "separate" is not available in this version; accepted: "shared", '
-            "which measures both sides in one interpreter"
-        )
     return Prepared(plan=plan, problem=problem)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci_action.core.facts import Facts
+from ci_action.core.planning import installs
 from ci_action.core.shards import parse_shard
 from ci_action.edges.child import ChildMeasurer
 from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runner
@@ -67,6 +68,7 @@ class Session:
             limits=ChildLimits(
                 timeout_seconds=plan.policy.timeout_seconds, memory_bytes=plan.policy.memory_limit_bytes
             ),
+            install=installs(plan),
             on_result=Progress(plan, self.sink).note,
             on_progress=self.sink.progress,
             on_output=lambda side, text: self.sink.replay(f"output of the measured code, {side}", text),

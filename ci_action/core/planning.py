@@ -94,6 +94,14 @@ def target_specs(plan: Plan, side: Side) -> list[TargetSpec]:
     return specs
 
 
+def installs(plan: Plan) -> dict[Side, tuple[str, ...]]:
+    """Give each side's install command, none where both share one interpreter. Base says whether, each side how."""
+    if plan.policy.environment == "shared":
+        return {}
+    own = {"base": plan.base_config, "head": plan.head_config}
+    return {side: (config and config.install) or plan.policy.install for side, config in own.items()}  # type: ignore[misc]
+
+
 def _skipped(base: Target | None, head: Target | None, changed: Sequence[str] | None, working_directory: str) -> str:
     """Say why a target need not be measured. Base's ``paths`` count, and only an unchanged entry is skipped."""
     if changed is None or base is None or head is None or not base.paths or base != head:

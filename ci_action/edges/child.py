@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from ci_action.edges.limits import ChildLimits
 from ci_action.edges.lockstep import WorkerPlace, time_targets
-from ci_action.edges.side_run import SideRun
+from ci_action.edges.side_environment import Interpreter, make_environment
+from ci_action.edges.side_run import SideRun, failed_result
+from ci_action.edges.watch import shown_output
 from ci_action.edges.worker_environment import worker_environment
 from ci_action.errors import MeasurementError
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from ci_action.core.evidence import BenchmarkEvidence
     from ci_action.core.lockstep import BenchmarkJob
-    from ci_action.core.spec import TargetResult, WorkerSpec
+    from ci_action.core.spec import Side, TargetResult, WorkerSpec
 
 POLL_SECONDS = 0.02
 HEARTBEAT_SECONDS = 60.0
@@ -41,14 +43,17 @@ class ChildMeasurer:
         environ: Mapping[str, str],
         pass_env: Sequence[str] = (),
         limits: ChildLimits | None = None,
+        install: Mapping[Side, Sequence[str]] | None = None,
         on_result: Callable[[TargetResult], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
-        self._python = _interpreter(python)
         self._scratch = scratch
+        self._install = install or {}
         self._limits = limits or ChildLimits()
-        self._environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
+        environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
+        shared = Interpreter(python=_interpreter(python), environment=environment)
+        self._interpreters: dict[Side, Interpreter] = {"base": shared, "head": shared}
         self._on_result = on_result
         self._on_output = on_output
         self._say = on_progress or _say_nothing
@@ -71,8 +76,7 @@ class ChildMeasurer:
         if os.name != "posix":
             return {}
         place = WorkerPlace(
-            python=self._python,
-            environment=self._environment,
+            interpreters=self._interpreters,
             scratch=self._scratch,
             limits=self._limits,
             on_output=self._on_output,
@@ -80,7 +84,15 @@ class ChildMeasurer:
         return time_targets(jobs, place, self._say)
 
     def _together(self, specs: Sequence[WorkerSpec]) -> list[list[TargetResult]]:
-        sides = [self._side(spec) for spec in specs]
+        broken = {spec["side"]: why for spec in specs if (why := self._prepare(spec))}
+        sides = {spec["side"]: self._side(spec) for spec in specs if spec["side"] not in broken}
+        self._run(list(sides.values()))
+        return [
+            sides[spec["side"]].results() if spec["side"] in sides else _uninstalled(spec, broken[spec["side"]])
+            for spec in specs
+        ]
+
+    def _run(self, sides: list[SideRun]) -> None:
         try:
             for side in sides:
                 side.start()
@@ -98,15 +110,34 @@ class ChildMeasurer:
         if self._on_output:
             for side in sides:
                 self._on_output(side.name, side.output())
-        return [side.results() for side in sides]
+
+    def _prepare(self, spec: WorkerSpec) -> str:
+        """Make the side's own environment where the owner wants one; of a fork, head's after base is measured.
+
+        Gives what went wrong, or nothing.
+        """
+        side = spec["side"]
+        install = self._install.get(side)
+        if not install:
+            return ""
+        self._say(f"{side}: {' '.join(install)}")
+        folder = Path(tempfile.mkdtemp(prefix=f"environment-{side}-", dir=self._scratch))
+        try:
+            self._interpreters[side] = make_environment(spec, install, self._interpreters[side], folder)
+        except MeasurementError as error:
+            return str(error)
+        finally:
+            if self._on_output:
+                self._on_output(f"install of {side}", shown_output(folder / "install.txt"))
+        return ""
 
     def _side(self, spec: WorkerSpec) -> SideRun:
         folder = Path(tempfile.mkdtemp(prefix=f"{spec['side']}-", dir=self._scratch))
         return SideRun(
             spec=spec,
             folder=folder,
-            python=self._python,
-            environment=self._environment,
+            python=self._interpreters[spec["side"]].python,
+            environment=self._interpreters[spec["side"]].environment,
             timeout_seconds=self._limits.timeout_seconds,
             memory_bytes=self._limits.memory_bytes,
             on_result=self._on_result,
@@ -117,6 +148,10 @@ def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
     """Give sides that run at once their share of the processors, unless the owner fixed the threads."""
     share = max(1, (os.cpu_count() or 1) // max(1, len(specs)))
     return [spec if spec["threads"] is not None else {**spec, "threads": share} for spec in specs]
+
+
+def _uninstalled(spec: WorkerSpec, why: str) -> list[TargetResult]:
+    return [failed_result(target, spec, "environment", "InstallFailed", why) for target in spec["targets"]]
 
 
 def _say_nothing(_line: str) -> None:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ci_action.core.rounds import Round
     from ci_action.core.spec import Failure, Side, WorkerSpec
     from ci_action.edges.limits import ChildLimits
+    from ci_action.edges.side_environment import Interpreter
 
 SPARE_SHARE = 0.8
 """How much of the free memory two workers may take before they run one after the other."""
@@ -47,10 +48,9 @@ SPARE_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerPlace:
-    """Where and how workers run: the owner's interpreter, its environment, a scratch folder, and their limits."""
+    """Where and how workers run: each side's interpreter, a scratch folder, and their limits."""
 
-    python: str
-    environment: Mapping[str, str]
+    interpreters: Mapping[Side, Interpreter]
     scratch: Path
     limits: ChildLimits
     on_output: Callable[[str, str], None] | None = None
@@ -61,8 +61,8 @@ class WorkerPlace:
         return LockstepWorker(
             spec,
             folder=folder,
-            python=self.python,
-            environment=self.environment,
+            python=self.interpreters[spec["side"]].python,
+            environment=self.interpreters[spec["side"]].environment,
             timeout_seconds=self.limits.timeout_seconds,
             memory_bytes=self.limits.memory_bytes,
         )

@@ -40,9 +40,9 @@ def check_outputs(check: OutputCheck, base: WorkerSpec, outputs: Path, place: Wo
     (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
     out = folder / "verdict.json"
     process = WatchedProcess(
-        [place.python, "-P", "-m", "ci_action.worker.check", str(folder / "spec.json"), str(out)],
+        [place.interpreters["base"].python, "-P", "-m", "ci_action.worker.check", str(folder / "spec.json"), str(out)],
         cwd=Path(base["root"]),
-        environment=place.environment,
+        environment=place.interpreters["base"].environment,
         output=folder / "output.txt",
     )
     try:

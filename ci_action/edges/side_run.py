@@ -148,12 +148,12 @@ class SideRun:
         reason = _unfit(self._python) or f"the worker did not start: {_last_line(self.output()) or cause(code, 0)}"
         self.stop()
         while self._pending:  # whatever stopped it would stop the next one too
-            self._take(_failed(self._pending[0], self._spec, "environment", "WorkerDied", reason))
+            self._take(failed_result(self._pending[0], self._spec, "environment", "WorkerDied", reason))
 
     def _bury(self, kind: str, message: str) -> None:
         """Give the target in progress its failure, and go on with the others in a fresh worker."""
         self.stop()
-        self._take(_failed(self._pending[0], self._spec, "worker", kind, message))
+        self._take(failed_result(self._pending[0], self._spec, "worker", kind, message))
         self.start()
 
 
@@ -168,10 +168,11 @@ def _read(file: Path, target: TargetSpec, spec: WorkerSpec) -> TargetResult:
             raise EvidenceError("the result is of another target")
         return cast("TargetResult", result)
     except (EvidenceError, OSError) as error:
-        return _failed(target, spec, "worker", "MalformedResult", f"the worker's result cannot be used: {error}")
+        return failed_result(target, spec, "worker", "MalformedResult", f"the worker's result cannot be used: {error}")
 
 
-def _failed(target: TargetSpec, spec: WorkerSpec, stage: Stage, kind: str, message: str) -> TargetResult:
+def failed_result(target: TargetSpec, spec: WorkerSpec, stage: Stage, kind: str, message: str) -> TargetResult:
+    """Give the result of a target that its worker could not give."""
     failure: Failure = {"stage": stage, "type": kind, "message": message, "frames": []}
     return {
         "version": SPEC_VERSION,

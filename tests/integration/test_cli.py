@@ -310,12 +310,3 @@ def test_an_interrupted_run_cleans_up_and_ends_with_130(tmp_path: Path, signal_n
     assert child.returncode == 130, said
     assert repo.state() == before
     assert not list((tmp_path / "temp").glob("torchscan-[!r]*"))
-
-
-def test_an_environment_that_cannot_be_kept_is_refused_instead_of_shared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = 'environment = "separate"\ninstall = ["pip install -e ."]\n' + CONFIG
-    repo = repository(tmp_path, {"torchscan.toml": config, "models.py": MODEL.format(width=8)}, {"readme": "x"})
-    assert run(repo, tmp_path) == 2
-    assert 'environment = "separate" is not available' in capsys.readouterr().err

@@ -225,7 +225,7 @@ def started(folders: Path) -> Iterator[Any]:
                 spec(folders, "head", factory),
                 folder=folder,
                 python=sys.executable,
-                environment=child._environment,
+                environment=child._interpreters["head"].environment,
                 timeout_seconds=timeout_seconds,
                 memory_bytes=memory_bytes,
             )

@@ -51,6 +51,11 @@ class Causes:
     all_calls: int
     """0 where only some of the calls are known."""
 
+    @property
+    def hides_calls(self) -> bool:
+        """Whether more calls changed than the rows stand for."""
+        return self.changed_calls > sum(row.blocks for row in self.rows)
+
 
 def find_causes(target: TargetVerdict, base: TargetResult | None, head: TargetResult | None) -> Causes | None:
     """Rank the calls of a target by what they add to its change; None where the per-call metric did not change."""

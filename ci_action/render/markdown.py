@@ -44,6 +44,11 @@ def rows_table(rows: Sequence[RowView]) -> str:
     return written.strip() + "\n"
 
 
+def lines(sentences: Sequence[str]) -> str:
+    """Set one sentence as it is and several as a list: only comments break at a line's end, a summary does not."""
+    return sentences[0] if len(sentences) == 1 else "\n".join(f"- {sentence}" for sentence in sentences)
+
+
 @cache
 def _template() -> Template:
     return _environment().get_template("comment.md.j2")
@@ -53,5 +58,5 @@ def _template() -> Template:
 def _environment() -> Environment:
     # Markdown is not HTML: escaping is by the filters, and each name from a repository goes through one of them.
     jinja = environment("ci_action", autoescape=False)
-    jinja.filters.update(cell=cell, code=code, summary_code=summary_code)
+    jinja.filters.update(cell=cell, code=code, summary_code=summary_code, lines=lines)
     return jinja

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.metrics import BENCHMARK_METRICS, METRICS, label
 from ci_action.core.verdict import Gate, Word
+from ci_action.render.escape import shorten
 from ci_action.render.headline import state_counts, targets
 from ci_action.render.lines import SHORT_SHA
 from ci_action.render.states import State, state_of, telling_rows
@@ -27,7 +28,7 @@ def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: 
         *_equality(verdict, rows, medium.quote),
         *_bounds(rows, operators, medium.quote),
         *_timings(rows, medium),
-        *_refusals(verdict, medium.quote),
+        *_refusals(verdict, medium),
         *_presence(verdict, plan, medium.quote),
         *_skips(verdict, medium.quote),
         *_acceptance(verdict, medium.quote),
@@ -92,7 +93,7 @@ def _timings(rows: list[Row], medium: Medium) -> list[str]:
     return _at_most([f"{medium.quote(target)} {_listed(names)}: {why}." for (target, why), names in reasons.items()])
 
 
-def _refusals(verdict: Verdict, quote: Quote) -> list[str]:
+def _refusals(verdict: Verdict, medium: Medium) -> list[str]:
     """Say once per target and reason what may not be compared."""
     found = []
     for target in verdict.targets:
@@ -101,7 +102,7 @@ def _refusals(verdict: Verdict, quote: Quote) -> list[str]:
             if row.word is Word.NOT_COMPARABLE:
                 reasons.setdefault(row.reason, []).append(label(row.metric))
         found += [
-            f"{quote(target.id)} {_listed(names)}: not comparable, {quote(why, length=120)}."
+            f"{medium.quote(target.id)} {_listed(names)}: not comparable, {medium.prose(shorten(why, 120))}."
             for why, names in reasons.items()
         ]
     return _at_most(found)

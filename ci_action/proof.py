@@ -40,7 +40,7 @@ def prove_pull_request(
     if run.head_repository is None:
         return Unproven("the fork that was measured is gone")
     owner = run.head_repository.partition("/")[0]
-    found = [pull for pull in remote.pulls_from(owner, run.head_branch) if _is_of(pull, run)]
+    found = [pull for pull in remote.pulls_from(owner, run.head_branch) if _is_of(pull, run, repository)]
     if len(found) != 1:
         return Unproven(
             f"{len(found) or 'no'} open pull requests have the measured commit {run.head_sha[:7]} as their head"
@@ -75,13 +75,13 @@ def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepositor
 DEMAND = "it must be where both parted, or a later commit of the base branch"
 
 
-def _is_of(pull: PullRequest, run: ProducingRun) -> bool:
+def _is_of(pull: PullRequest, run: ProducingRun, repository: str) -> bool:
     """All four together: one commit can head two pull requests, and a branch can have moved on."""
     return (
         (pull.head_repository or "").lower() == (run.head_repository or "-").lower()
         and pull.head_ref == run.head_branch
         and pull.head_sha == run.head_sha
-        and pull.base_repository.lower() == run.repository.lower()
+        and pull.base_repository.lower() == repository.lower()
     )
 
 

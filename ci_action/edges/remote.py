@@ -65,7 +65,7 @@ class RemoteRest:
     def read(self, sha: str, path: str) -> str | None:
         """A file's text at a commit; None if there is no such file. Raises GitError for what is no text file."""
         try:
-            body = self._object(f"/contents/{quote(path)}?ref={_full(sha)}")
+            body = self._object(f"/contents/{quote(path, safe='')}?ref={_full(sha)}")
         except RefusedError as refusal:
             if refusal.status == 404:
                 return None

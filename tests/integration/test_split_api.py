@@ -90,7 +90,7 @@ def test_a_file_is_read_at_a_commit() -> None:
     with scripted_server(Reply(body=body), Reply(404, {"message": "Not Found"})) as server:
         assert remote(server).read(SHA, ".github/torchscan.toml") == "é = 1\n"
         assert remote(server).read(SHA, "torchscan.toml") is None
-    assert server.asked[0].path == f"/repos/acme/widget/contents/.github/torchscan.toml?ref={SHA}"
+    assert server.asked[0].path == f"/repos/acme/widget/contents/.github%2Ftorchscan.toml?ref={SHA}"
 
 
 @pytest.mark.parametrize(

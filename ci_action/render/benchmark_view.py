@@ -179,7 +179,7 @@ def _distribution(rounds: Sequence[Round]) -> Distribution | None:
 
 
 def _memory(row: Row, evidence: BenchmarkEvidence) -> Memory | None:
-    if METRICS[row.metric].timing:
+    if METRICS[row.metric].quantity != "bytes":
         return None
     sides: list[tuple[str, MetricResult]] = [
         (which, result)

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map
 
 from torchscan import crawl_module
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("silent")]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("fresh")]
 
 PLACES = ("meta", "fake")
 
@@ -59,8 +59,12 @@ EXCLUDED = {"meta": NOT_ON_META, "fake": READS_VALUES}
 
 
 @pytest.fixture
-def silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fake tensors log the whole stack of an operator that has no fake form."""
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state of a fresh process: importing PyTorch's compiler switches the checks of distributions off for good.
+
+    Fake tensors log the whole stack of an operator that has no fake form; that is silenced.
+    """
+    monkeypatch.setattr("torch.distributions.Distribution._validate_args", True)
     monkeypatch.setattr("torch._subclasses.fake_tensor.log.disabled", True)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from torch import nn
 
 from torchscan.crawl.recorder import Recorder
-from torchscan.crawl.site import Site
+from torchscan.crawl.site import RootSite, Site
 from torchscan.crawl.tree import Node
 
 _TABLES = (
@@ -22,19 +22,20 @@ _TABLES = (
 
 @contextmanager
 def observed(nodes: list[Node], recorder: Recorder) -> Iterator[Site]:
-    """Hook every observable module but the root; yield the root's site, as the crawl makes its one call itself."""
+    """Hook every observable module; yield the root's site, as the crawl itself makes and notes its outermost call."""
     key = object()  # no number that torch could hand out, and none of another analysis
-    root = Site(nodes[0], recorder)
+    root = RootSite(nodes[0], recorder)
     attached: list[tuple[nn.Module, Site]] = []
     try:
         attached.append((nodes[0].module, root))
-        _attach_between(nodes[0].module, key, root)
+        with suppress(Exception):  # a root that takes no hooks is noted all the same
+            _attach(nodes[0].module, key, root, root.again, root.ended)
         for node in nodes[1:]:
             if node.is_observable:
                 site = Site(node, recorder)
                 attached.append((node.module, site))
                 try:
-                    _attach(node.module, key, site)
+                    _attach(node.module, key, site, site.before, site.after)
                 except Exception:  # noqa: BLE001 # a module whose hook tables are not torch's own: named, not hooked
                     recorder.refused.add(node.path)
         yield root
@@ -45,17 +46,17 @@ def observed(nodes: list[Node], recorder: Recorder) -> Iterator[Site]:
         recorder.close()
 
 
-def _attach(module: nn.Module, key: Any, site: Site) -> None:
+def _attach(module: nn.Module, key: Any, site: Site, before: Any, after: Any) -> None:
     # Straight into the tables behind register_forward_hook: its handles cost 25 microseconds for a module.
     hooks: Any = module._forward_pre_hooks
     options: Any = module._forward_pre_hooks_with_kwargs
     if hooks or module._forward_hooks:
         _attach_between(module, key, site)
-    hooks[key] = site.before
+    hooks[key] = before
     if len(hooks) > 1:
         hooks.move_to_end(key, last=False)
     options[key] = True
-    module._forward_hooks[key] = site.after
+    module._forward_hooks[key] = after
     module._forward_hooks_always_called[key] = True
 
 

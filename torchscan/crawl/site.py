@@ -131,6 +131,29 @@ class Site:
         self.recorder = None
 
 
+class RootSite(Site):
+    """The root. The crawl notes its outermost call, so hooks are for the calls that the root makes to itself."""
+
+    __slots__ = ("is_running",)
+
+    def __init__(self, node: Node, recorder: Recorder) -> None:
+        super().__init__(node, recorder)
+        self.is_running = False
+
+    def again(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note that the root is about to run inside of itself."""
+        if self.is_running:
+            self.before(module, args, kwargs)
+        self.is_running = True
+
+    def ended(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        """Note that the root has run inside of itself."""
+        recorder = self.recorder
+        call = None if recorder is None else self._running(recorder.current)
+        if call is not None and call.parent is not None:
+            self.after(module, args, output)
+
+
 def _unobserving(path: str) -> Site:
     site = Site.__new__(Site)
     site.recorder = None

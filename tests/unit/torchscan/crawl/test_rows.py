@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 import torch
-from support.small_nets import Looped, Raises, Residual, Returns, Swallows, codes, crawl, measured, row
+from support.small_nets import Looped, Raises, Residual, Returns, Swallows, codes, crawl, measured, row, total
 from torch import nn
 
 from torchscan import crawl_module
@@ -159,6 +159,11 @@ def test_a_recursive_module_gets_a_row_for_each_call():
     assert [(each["path"], each["call_index"]) for each in report["layers"]] == [
         ("", 0), ("0", 0), ("0", 1), ("0", 2), ("0.linear", 0),
     ]  # fmt: skip
+    report = crawl(Countdown())
+    assert [(each["path"], each["call_index"]) for each in report["layers"]] == [
+        ("", 0), ("", 1), ("", 2), ("linear", 0),
+    ]  # fmt: skip
+    assert total(report, "macs") == ("complete", 9)
 
 
 def test_equal_calls_give_byte_identical_json():

@@ -33,7 +33,7 @@ def card_html(report: AnalysisReport) -> str:
     """Write a card without script or style sheet: totals with their states, then the folded table."""
     totals = [plain_total(name, result) for name, result in report["totals"].items()]
     states = "; ".join(f"{state}: {names}" for state, names in sentences(totals))
-    table = format_summary(report, width=100, most_rows=MOST_ROWS)
+    table = format_summary(report, width=88, most_rows=MOST_ROWS)
     return visible(
         f"<div {_CARD}><b>{escape(report['context']['model_type'])}</b>"
         f"<ul {_LIST}>{''.join(map(_item, cards(totals)))}</ul>"

@@ -6,6 +6,7 @@ from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from ci_action.core.instructions import instruction_total
 from ci_action.core.rounds import read_round
 from torchscan.compare.benchmarks import compare_benchmarks
 from torchscan.report.analysis import NOT_REQUESTED
@@ -45,6 +46,7 @@ def side_report(evidence: BenchmarkEvidence, side: Literal["base", "head"]) -> B
             "operator_flops": unavailable(unit="FLOPs", scope="workload", method=NOT_REQUESTED),
             "peak_memory": tensor_peak(own["memory"]),
             "process_peak_rss": rss_peak(own["rss_bytes"]),
+            **({"instructions": instruction_total(own["instructions"])} if "instructions" in own else {}),
         },
         "measurement": measurement(timings),
         "diagnostics": [],

@@ -128,6 +128,7 @@ def _limit(entry: Mapping[str, Any], path: Path, place: Place) -> Limit:
     if not amounts:
         use = "max-decrease or max-decrease-by" if metric.better == "higher" else "max-increase, max-increase-by or max"
         raise place.error(path, f"this limit has no threshold; add {use}")
+    _check_floor(entry, amounts, path, place)
     policies = {key.replace("-", "_"): entry[key] for key in _POLICIES if key in entry}
     return Limit(
         targets=tuple(entry.get("targets", ("*",))),
@@ -137,6 +138,18 @@ def _limit(entry: Mapping[str, Any], path: Path, place: Place) -> Limit:
         **amounts,
         **policies,
     )
+
+
+def _check_floor(entry: Mapping[str, Any], amounts: Mapping[str, float], path: Path, place: Place) -> None:
+    """An increase that equal code can show by itself is no limit."""
+    floor = METRICS[entry["metric"]].noise_floor
+    share, amount = amounts.get("max_increase"), amounts.get("max_increase_by")
+    if (share is None and amount is None) or (share or 0.0) >= floor:
+        return
+    shown = "no max-increase" if share is None else f"found {found(entry['max-increase'])}"
+    key = "max-increase-by" if share is None else "max-increase"
+    problem = f"{shown}; counts of equal code differ by up to {floor:.1%}, so max-increase must be {floor:.1%} or more"
+    raise place.error((*path, key), problem)
 
 
 def _percent(value: str | float, path: Path, place: Place) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
+from ci_action.core.instructions import InstructionCounts
 from ci_action.core.rounds import Round
 from ci_action.core.spec import Failure, Side
 from torchscan.report.benchmark import BenchmarkContext, PeakMemory
@@ -22,6 +23,8 @@ class SideEvidence(TypedDict):
     first_call_seconds: list[float]
     memory: list[PeakMemory]
     rss_bytes: list[int]
+    instructions: NotRequired[InstructionCounts]
+    """Absent where nobody asked for them."""
 
 
 class OutputVerdict(TypedDict):

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from ci_action.core.evidence import EVIDENCE_VERSION, BenchmarkEvidence, BenchmarkFailure, OutputVerdict, SideEvidence
+from ci_action.core.instructions import GAPS, InstructionCounts
 from ci_action.core.rounds import read_round
 from ci_action.errors import EvidenceError
 from torchscan.report.benchmark import BenchmarkContext
@@ -50,7 +51,8 @@ def read_evidence(raw: Any) -> BenchmarkEvidence:
 
 
 def _check_side(side: Any) -> None:
-    _keys(side, SideEvidence.__annotations__, "a side's evidence")
+    optional = {"instructions"} - set(side) if isinstance(side, dict) else set()
+    _keys(side, set(SideEvidence.__annotations__) - optional, "a side's evidence")
     context = side["context"]
     _keys(context, BenchmarkContext.__annotations__, "context")  # a TypedDict's annotations hold its parent's
     _check(
@@ -65,6 +67,15 @@ def _check_side(side: Any) -> None:
     for peak in _items(side["memory"], "memory"):
         _check(isinstance(peak, dict) and all(_is_count(peak.get(key)) for key in _PEAK_BYTES), "memory")
         _check(isinstance(peak.get("metric"), str), "memory")
+    if "instructions" in side:
+        _check_instructions(side["instructions"])
+
+
+def _check_instructions(found: Any) -> None:
+    _keys(found, InstructionCounts.__annotations__, "instructions")
+    counts = _items(found["counts"], "instructions")
+    _check(all(type(count) is int and 0 < count < 1 << 63 for count in counts), "instructions")
+    _check(found["gap"] in GAPS if not counts else found["gap"] == "", "instructions")
 
 
 def _check_verdict(verdict: Any) -> None:

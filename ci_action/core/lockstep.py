@@ -39,7 +39,7 @@ OUTPUT_BYTES = 256 << 20
 class Command(TypedDict):
     """What a worker is told."""
 
-    do: Literal["calibrate", "block", "peak", "outputs", "rss"]
+    do: Literal["calibrate", "block", "peak", "outputs", "rss", "instructions"]
     calls: NotRequired[int]
     folder: NotRequired[str]
 
@@ -61,6 +61,7 @@ class Answer(TypedDict, total=False):
     peak: dict[str, Any]
     outputs: None
     rss_bytes: int
+    instructions: list[int]
     failure: Failure
 
 

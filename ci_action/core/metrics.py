@@ -30,6 +30,8 @@ class Metric:
     better: Better = "lower"
     execution: bool = True
     timing: bool = False
+    noise_floor: float = 0.0
+    """What equal code may differ by, as a share: no limit may lie below it."""
 
 
 _ALL = (
@@ -48,11 +50,12 @@ _ALL = (
     Metric("throughput", "throughput", "rate", better="higher", timing=True),
     Metric("peak_memory", "tensor peak", "bytes"),
     Metric("process_peak_rss", "process peak RSS", "bytes"),
+    Metric("instructions", "instructions", "count", noise_floor=0.005),
 )
 METRICS: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _ALL})
 """In the order in which every report of ours shows them."""
 
-BENCHMARK_METRICS = ("latency", "throughput", "peak_memory", "process_peak_rss")
+BENCHMARK_METRICS = ("latency", "throughput", "peak_memory", "process_peak_rss", "instructions")
 ANALYSIS_METRICS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "full": tuple(name for name in METRICS if name in {*STORAGE_TOTALS, *COMPUTE_TOTALS}),

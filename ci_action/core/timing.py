@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ci_action.core.assembling import comparison, side_report
+from ci_action.core.comparing import known
 from ci_action.core.family import Family, family, log_changes
+from ci_action.core.instructions import GAPS
 from ci_action.core.metrics import BENCHMARK_METRICS, METRICS
 from ci_action.core.noise import CONTROL_PAIRS, interval, plain_word
 from ci_action.core.verdict import Row, SideFailure, Word
@@ -88,7 +90,7 @@ def _target_rows(planned: PlannedTarget, evidence: BenchmarkEvidence | None, sha
     rows = []
     for metric in asked:
         base, head = (_total(report, metric) for report in reports)
-        call = obstacle or _missing(base, head)
+        call = obstacle or (_uncounted(evidence) if metric == "instructions" else None) or _missing(base, head)
         row = Row(
             target=planned.id,
             metric=metric,
@@ -119,6 +121,18 @@ def _obstacle(planned: PlannedTarget, evidence: BenchmarkEvidence | None) -> _Ca
     return _Call(Word.NOT_COMPARABLE, compared) if isinstance(compared, str) else None
 
 
+def _uncounted(evidence: BenchmarkEvidence | None) -> _Call | None:
+    """Say why instructions were not counted. Only a side that was asked can have lost them."""
+    sides = {side: evidence[side] for side in ("base", "head")} if evidence else {}
+    gaps = {side: own["instructions"]["gap"] for side, own in sides.items() if own and "instructions" in own}
+    lost = {side: GAPS[gap] for side, gap in gaps.items() if gap}
+    if not lost:
+        return None
+    where = "" if len(lost) == len(gaps) else f"{next(iter(lost))}: "
+    word = Word.EVIDENCE_LOST if "base" in gaps and "base" not in lost else Word.NOT_MEASURED
+    return _Call(word, where + "; ".join(dict.fromkeys(lost.values())))
+
+
 def _missing(base: MetricResult | None, head: MetricResult | None) -> _Call | None:
     lost = [
         f"{side}: {'unavailable' if result is None or result['known_value'] is None else 'its calls disagree'}"
@@ -136,7 +150,9 @@ def _worded(row: Row, evidence: BenchmarkEvidence, shared: Family) -> Row:
         return _timed(row, evidence, shared)
     if row.metric == "process_peak_rss":
         return replace(row, word=_scattered(evidence))
-    same = row.base is not None and row.head is not None and row.base["value"] == row.head["value"]
+    base, head = known(row.base), known(row.head)
+    assert base is not None and head is not None  # noqa: S101, PT018 # what is missing has its word by now
+    same = abs(head - base) <= METRICS[row.metric].noise_floor * base
     return replace(row, word=Word.UNCHANGED if same else Word.CHANGED)
 
 

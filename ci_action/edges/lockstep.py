@@ -28,6 +28,7 @@ from ci_action.core.lockstep import (
 )
 from ci_action.core.noise import CONTROL_PAIRS
 from ci_action.core.rounds import log_ratios
+from ci_action.edges.instructions import count_instructions
 from ci_action.edges.lockstep_worker import LockstepWorker, WorkerFailed
 from ci_action.edges.machine import MachineWatch, available_bytes
 from ci_action.edges.output_check import SKIPPED, check_outputs
@@ -55,8 +56,8 @@ class WorkerPlace:
     limits: ChildLimits
     on_output: Callable[[str, str], None] | None = None
 
-    def start(self, spec: WorkerSpec) -> LockstepWorker:
-        """Start a worker for one side; it still has to become ready."""
+    def start(self, spec: WorkerSpec, under: Sequence[str] = ()) -> LockstepWorker:
+        """Start a worker for one side; it still has to become ready. ``under`` is a program that runs it."""
         folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=self.scratch))
         return LockstepWorker(
             spec,
@@ -65,6 +66,7 @@ class WorkerPlace:
             environment=self.interpreters[spec["side"]].environment,
             timeout_seconds=self.limits.timeout_seconds,
             memory_bytes=self.limits.memory_bytes,
+            under=under,
         )
 
 
@@ -142,6 +144,7 @@ class _Timing:
             found["mode"] = self.mode
             found["planned_pairs"] = pairs = self._pairs(found["notes"])
             self._run(self._drawn(found, pairs=pairs, controls=self.controls if pairs else 0), found)
+            self._count(found["notes"])
         except WorkerFailed as failed:
             found["failure"] = {"side": failed.side, "round": self.round_number, "failure": failed.failure}
         finally:
@@ -155,7 +158,13 @@ class _Timing:
         worker = self.place.start(spec)
         try:
             ready = worker.ready()
-            self.sides[spec["side"]] = {**ready, "first_call_seconds": [], "memory": [], "rss_bytes": []}
+            self.sides[spec["side"]] = {
+                "context": ready["context"],
+                "inputs": ready["inputs"],
+                "first_call_seconds": [],
+                "memory": [],
+                "rss_bytes": [],
+            }
             self.round_seconds = max(self.round_seconds, monotonic() - began)
             # The slower side decides: the blocks of one that became far slower must not take minutes.
             self.call_seconds = max(self.call_seconds, worker.ask({"do": "calibrate"})["call_seconds"])
@@ -168,6 +177,16 @@ class _Timing:
                 self.mode = "alternating"
         finally:
             self._end(worker, is_shown=True)
+
+    def _count(self, notes: list[str]) -> None:
+        """Count instructions last: nothing that a clock measured can have felt it."""
+        if "instructions" not in self.job.benchmark.metrics:
+            return
+        self.on_progress(f"{self.job.id}: counting instructions")
+        specs = [spec for spec in (self.job.base, self.job.head) if spec]
+        found = count_instructions(specs, self.place, notes, together=self.mode == "lockstep")
+        for side, counts in found.items():
+            self.sides[side]["instructions"] = counts
 
     def _pairs(self, notes: list[str]) -> int:
         """Decide how many pairs run, before the first of them."""

@@ -18,7 +18,7 @@ from ci_action.edges.watch import WatchedProcess, shown_output
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ci_action.core.lockstep import Answer, Command
     from ci_action.core.spec import Failure, Side, WorkerSpec
@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 """How long a block may run before its process is looked at: looking costs processor time that the block would miss."""
 
-_ANSWERS = {"calibrate": "call_seconds", "block": "seconds", "peak": "peak", "outputs": "outputs", "rss": "rss_bytes"}
+_ANSWERS = {
+    "calibrate": "call_seconds",
+    "block": "seconds",
+    "peak": "peak",
+    "outputs": "outputs",
+    "rss": "rss_bytes",
+    "instructions": "instructions",
+}
 
 
 class WorkerFailed(Exception):  # noqa: N818 # a signal between edges, never shown as an error
@@ -50,6 +57,7 @@ class LockstepWorker:
         environment: Mapping[str, str],
         timeout_seconds: float,
         memory_bytes: int | None,
+        under: Sequence[str] = (),
     ) -> None:
         self.side = spec["side"]
         self._timeout_seconds = timeout_seconds
@@ -60,7 +68,7 @@ class LockstepWorker:
         file.write_text(json.dumps(spec), encoding="utf-8")
         commands, self._commands = os.pipe()
         self._answers, answers = os.pipe()
-        command = [python, "-P", "-m", "ci_action.worker.lockstep", str(file), str(commands), str(answers)]
+        command = [*under, python, "-P", "-m", "ci_action.worker.lockstep", str(file), str(commands), str(answers)]
         try:
             self._process = WatchedProcess(
                 command,
@@ -82,8 +90,16 @@ class LockstepWorker:
 
     def ask(self, command: Command) -> Answer:
         """Give a command and wait for its answer. Raises WorkerFailed."""
+        self.tell(command)
+        return self.answer(command)
+
+    def tell(self, command: Command) -> None:
+        """Give a command; it is carried out as soon as the worker is ready."""
         with suppress(BrokenPipeError):  # it has ended: its last answer, or its exit code, says why
             os.write(self._commands, json.dumps(command).encode() + b"\n")
+
+    def answer(self, command: Command) -> Answer:
+        """Wait for the answer to a command that was given. Raises WorkerFailed."""
         return self._answer(_ANSWERS[command["do"]])
 
     def resident_bytes(self) -> int:

@@ -13,8 +13,10 @@ from typing import Any
 
 import torch
 
+from ci_action.core.instructions import COUNTED_CALLS
 from ci_action.core.lockstep import BLOCK_SECONDS, FEWEST_BLOCKS, SIDE_SECONDS, Answer, Command, Ready
 from ci_action.core.spec import Stage, WorkerSpec
+from ci_action.worker.callgrind import attach
 from ci_action.worker.load import load_factory
 from ci_action.worker.outputs import write_outputs
 from ci_action.worker.run import seed_everything
@@ -59,6 +61,8 @@ class Session:
                 return {"outputs": None}
             case "rss":
                 return {"rss_bytes": _peak_rss_bytes()}
+            case "instructions":
+                return {"instructions": self._instructions(Path(command["folder"]))}
 
     def _timed(self, calls: int) -> float:
         """Time some calls after an unmeasured one: the other side's block has emptied the caches."""
@@ -75,12 +79,15 @@ class Session:
         finally:
             if had_collector:
                 gc.enable()
+        self._check_threads()
+        return max(seconds, 1e-9)
+
+    def _check_threads(self) -> None:
         if torch.get_num_threads() != self.threads:
             raise ThreadsChanged(
                 f"the workload changed torch's threads from {self.threads} to {torch.get_num_threads()}: "
                 "set them once, before the model is built, or with the config's key threads"
             )
-        return max(seconds, 1e-9)
 
     def _call_seconds(self) -> float:
         """Time one call by enough of them; the fastest of a few tries, because a disturbed one would mislead."""
@@ -91,6 +98,11 @@ class Session:
 
     def _peak(self) -> dict[str, Any]:
         return {**measure_peak_memory(self.workload, device=self.device)}
+
+    def _instructions(self, folder: Path) -> list[int]:
+        counts = attach(folder).count(self.workload, COUNTED_CALLS)
+        self._check_threads()
+        return counts
 
     def _write_outputs(self, folder: Path) -> None:
         seed_everything(self.seed)

@@ -52,6 +52,7 @@ max-increase-by = "0.5 ms"
 on-exceed = "warn"
 """
 MINIMAL = '[[targets]]\nid = "net"\nfactory = "bench.py:net"\n'
+INSTRUCTIONS = MINIMAL + '[targets.benchmark]\nmetrics = ["instructions"]\n[[limits]]\nmetric = "instructions"\n'
 
 
 def load(text: str) -> Config:
@@ -161,6 +162,23 @@ def test_throughput_is_limited_downwards() -> None:
 
     assert load(text + 'max-decrease = "3%"').limits[0].max_decrease == 0.03
     assert "higher is better" in refusal(text + 'max-increase = "3%"')
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ('max-increase = "0.4%"', "max-increase: found '0.4%'; counts of equal code differ by up to 0.5%"),
+        ("max-increase = 0", "max-increase: found 0; counts of equal code"),
+        ('max-increase-by = "2 M"', "max-increase-by: no max-increase; counts of equal code"),
+    ],
+)
+def test_a_limit_under_the_noise_of_equal_code_is_refused(keys: str, problem: str) -> None:
+    assert problem in refusal(INSTRUCTIONS + keys)
+
+
+@pytest.mark.parametrize("keys", ['max-increase = "0.5%"', 'max-increase = "1%"\nmax-increase-by = 9', 'max = "2 G"'])
+def test_a_limit_over_the_noise_of_equal_code_or_a_cap_is_taken(keys: str) -> None:
+    assert load(INSTRUCTIONS + keys).limits[0].metric == "instructions"
 
 
 def test_zero_limit_needs_no_unit() -> None:

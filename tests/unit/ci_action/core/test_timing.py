@@ -173,6 +173,40 @@ def test_the_rows_follow_from_the_saved_evidence_alone() -> None:
     assert rows(found, LATENCY) == rows(json.loads(json.dumps(found)), LATENCY)
 
 
+def counts(base: Any, head: Any) -> Any:
+    found = evidence([])
+    for side, own in (("base", base), ("head", head)):
+        counted = {"counts": own, "gap": ""} if isinstance(own, list) else {"counts": [], "gap": own}
+        found[side] = {**found[side], "instructions": counted}  # type: ignore[literal-required]
+    return read_evidence(found)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "word", "gate"),
+    [
+        # the middle count of each side: 1000 and 1005 differ by the floor of 0.5%, 1006 by more
+        ([1000, 1000, 1009], [1005, 990, 1200], Word.UNCHANGED, Gate.PASS),
+        ([1000, 1000, 1009], [1006, 990, 1200], Word.CHANGED, Gate.PASS),
+        ([1000, 1000, 1000], [1011, 1011, 1011], Word.REGRESSED, Gate.FAIL),
+        ([1000, 1000, 1000], [980, 980, 980], Word.IMPROVED, Gate.PASS),
+        ("no_valgrind", "no_valgrind", Word.NOT_MEASURED, Gate.UNKNOWN),
+        ([1000, 1000, 1000], "failed", Word.EVIDENCE_LOST, Gate.UNKNOWN),
+    ],
+)
+def test_instructions_change_only_beyond_their_noise_floor(base: Any, head: Any, word: Word, gate: Gate) -> None:
+    (row,) = rows(counts(base, head), limit("instructions", max_increase=0.01), metrics=("instructions",))
+    assert (row.word, row.gate) == (word, gate)
+
+
+def test_a_missing_count_says_why_and_on_which_side() -> None:
+    (both,) = rows(counts("no_valgrind", "no_valgrind"), metrics=("instructions",))
+    (one,) = rows(counts([5], "failed"), metrics=("instructions",))
+    assert both.reason == "valgrind is not on the PATH: install it on the runner, or drop the metric"
+    assert one.reason == "head: the workload did not get through under valgrind"
+    assert both.head is not None
+    assert (both.head["status"], both.head["unit"], both.head["value"]) == ("unavailable", "instructions", None)
+
+
 def concluded(found: Any) -> str:
     planned = plan(config(timed("latency", "peak_memory"), limits=(LATENCY,)))
     verdicts = with_timings(planned, compare(planned, [result("base")], [result("head")]), {"net": found})

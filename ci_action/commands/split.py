@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,8 @@ from ci_action.edges.evidence_folder import (
 from ci_action.edges.recorded import RecordedRepository
 from ci_action.edges.remote import RemoteRest
 from ci_action.edges.run_store import NEVER, RunStoreRest
-from ci_action.errors import ActionError
+from ci_action.errors import ActionError, PublishError
+from ci_action.ports import RefusedError
 from ci_action.proof import Unproven, prove_pull_request
 from ci_action.receiving import take_over
 from ci_action.session import open_session
@@ -92,13 +95,15 @@ def receive(out: Path) -> int:
 def _proven(session: Session, run: ProducingRun) -> PullRequest | Unproven:
     repository = session.runner.repository
     remote = RemoteRest(session.api(), repository)
-    return prove_pull_request(run, remote, repository=repository, workflow=session.inputs.workflow)
+    with _permissions_named():
+        return prove_pull_request(run, remote, repository=repository, workflow=session.inputs.workflow)
 
 
 def _receive(session: Session, run: ProducingRun, pull: PullRequest) -> None:
     api, repository = session.api(), session.runner.repository
     remote, store = RemoteRest(api, repository), RunStoreRest(api, repository)
-    delivery = take_over(run, pull, remote, store, artifact_name=session.inputs.artifact_name)
+    with _permissions_named():
+        delivery = take_over(run, pull, remote, store, artifact_name=session.inputs.artifact_name)
     recorded = RecordedRepository(pull.number, remote)
     case = delivered_case(session, delivery, recorded, NEVER)
     base = case.prepared.plan.base_config
@@ -106,6 +111,18 @@ def _receive(session: Session, run: ProducingRun, pull: PullRequest) -> None:
     write_delivery(beside(session.sink.folder, "received"), delivery, recorded, first_run_at)
     _, rendered = report.rendered_verdict(case.prepared, case.evidence, case.facts)
     report.write_pages(rendered, session)
+
+
+@contextmanager
+def _permissions_named() -> Iterator[None]:
+    """Turn GitHub's bare refusal into the permissions that the job lacks."""
+    try:
+        yield
+    except RefusedError as refusal:
+        raise PublishError(f"{refusal}: {NEEDED}") from refusal
+
+
+NEEDED = "the job needs `actions: read`, `contents: read`, `pull-requests: write` and `statuses: write`"
 
 
 def _say_broken(session: Session, run: ProducingRun, error: ActionError) -> None:

@@ -55,7 +55,8 @@ class FakeRemote:
 
     def compare(self, base: str, head: str) -> Comparison:
         if head == HEAD:
-            return Comparison(status="diverged", merge_base=PARTED)
+            status = {HEAD: "identical", PARTED: "ahead"}.get(base, "diverged")
+            return Comparison(status=status, merge_base=base if status == "identical" else PARTED)
         if base not in ORDER or head not in ORDER:
             return Comparison(status="diverged", merge_base=PARTED)
         is_ahead = ORDER[base] < ORDER[head]

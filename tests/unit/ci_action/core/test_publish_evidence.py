@@ -79,9 +79,15 @@ def test_the_calls_that_changed_cross_and_no_others() -> None:
 
 def test_no_message_frame_or_note_crosses() -> None:
     assert SECRET.encode() not in packed(a_run())
+    assert json.loads(packed(a_run()))["benchmarks"][0]["notes"] == []
     text = shown(read_received(packed(a_run())))
     assert "BrokenError" in text
     assert SECRET not in text
+
+
+def test_words_that_are_there_are_not_shown_where_the_code_is_a_forks() -> None:
+    run = a_run()
+    assert SECRET not in shown(Evidence(base=run.base, head=run.head))
 
 
 def test_a_large_run_keeps_its_largest_changes() -> None:

@@ -75,9 +75,12 @@ def _attach_between(module: nn.Module, key: Any, site: Site) -> None:
 
 def _detach(module: nn.Module, key: Any) -> None:
     for name in _TABLES:
-        table: Any = getattr(module, name, None)
+        try:
+            table: Any = getattr(module, name)
+        except Exception:  # noqa: BLE001, S112 # this is why the module was not hooked; others are
+            continue
         if not isinstance(table, dict):
-            continue  # this is why the module was not hooked
+            continue
         table.pop(key, None)
         table.pop((key, "between"), None)
         if not table:

@@ -249,3 +249,30 @@ def test_a_none_child_is_skipped():
 def test_scalars_and_empty_batches_are_inputs_too():
     assert total(crawl(nn.ReLU(), torch.tensor(1.0)), "module_flops") == ("complete", 1)  # case 27
     assert total(crawl(nn.Linear(3, 3), torch.ones(0, 3)), "macs") == ("complete", 0)
+
+
+class Refuses(nn.Module):
+    """A module whose hook tables cannot even be read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    @property
+    def _forward_pre_hooks(self):
+        raise RuntimeError("no hooks here")
+
+    @_forward_pre_hooks.setter
+    def _forward_pre_hooks(self, tables) -> None:
+        """Let torch's own constructor pass."""
+
+    def __call__(self, x):
+        return self.linear(x)
+
+
+@pytest.mark.parametrize("wrap", [lambda module: module, nn.Sequential])
+def test_a_module_whose_hook_tables_raise_leaves_no_hook_on_the_others(wrap):
+    model = wrap(Refuses())
+    report = crawl(model)
+    assert total(report, "macs") == ("complete", 9)
+    assert not any(module._forward_hooks for module in model.modules())

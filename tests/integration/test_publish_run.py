@@ -1,0 +1,208 @@
+"""A whole publishing run against the fake GitHub over HTTP: what was measured elsewhere, judged and said here."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.rig.git_data import git
+from support.rig.openapi import minimal
+from support.rig.repository import Consumer, consumer
+from support.rig.server import FakeGitHub, fake_github
+from support.rig.state import LATER, NOW, PullRequestState, labeled
+from support.verdicts import report, result
+
+from ci_action.core.plan import Commits
+from ci_action.core.publish_evidence import pack
+from ci_action.main import main
+
+CONFIG = """
+schema-version = 1
+accept-label = "dearer"
+targets = [{id = "net", factory = "m.py:net"}, {id = "docs", factory = "m.py:net", paths = ["docs"]}]
+limits = [{metric = "operator_macs", max-increase = "5%"}]
+"""
+WORKFLOW = ".github/workflows/torchscan.yml"
+
+
+class Host:
+    """The rig's network where a test does not need one of its own."""
+
+    entered = staticmethod(nullcontext)
+
+
+@dataclass
+class Scene:
+    """A fork's pull request, measured in run 71."""
+
+    github: FakeGitHub
+    repository: Consumer
+    out: Path
+
+    def measured(self, *identities: str, name: str = "torchscan-evidence", macs: int = 200) -> None:
+        base, head = self.repository.base_sha, self.repository.head_sha
+        commits = Commits(base_sha=base, head_sha=head, measured_sha=head, base_reason="")
+        sides = [
+            [result("base", identity=one) for one in identities],
+            [result("head", report(operator_macs=macs), one) for one in identities],
+        ]
+        target = io.BytesIO()
+        with zipfile.ZipFile(target, "w") as packed:
+            packed.writestr("evidence.json", pack(commits, *sides, {}))
+        state, number = self.github.state, 500 + len(self.github.state.artifacts)
+        state.artifacts[number] = minimal(
+            "artifact", id=number, name=name, size_in_bytes=len(target.getvalue()), expired=False
+        )
+        state.artifact_runs[number] = 71
+        state.blobs[str(number)] = target.getvalue()
+
+    def publish(self) -> int:
+        stages = ("receive", "publish", "gate")
+        return max(main([stage, "--out", str(self.out)]) for stage in stages)
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    for name in list(os.environ):
+        if name.startswith(("GITHUB_", "TORCHSCAN_", "RUNNER_")):
+            monkeypatch.delenv(name)
+    repository = consumer(tmp_path / "repo", base={"torchscan.toml": CONFIG, "m.py": ""}, head={"m.py": "#"})
+    head = repository.head_sha
+    with fake_github(Host()) as github:  # type: ignore[arg-type] # as much of a network as is needed
+        state = github.state
+        state.remote = repository.remote
+        state.pull_requests[7] = PullRequestState(
+            number=7, head_sha=head, base_sha=repository.base_sha, head_repository="octo/widget"
+        )
+        state.runs[71] = minimal("workflow-run", id=71, head_sha=head, path=WORKFLOW, created_at=NOW)
+        event: dict[str, Any] = {
+            "id": 71,
+            "run_attempt": 1,
+            "event": "pull_request",
+            "head_sha": head,
+            "head_branch": "feature",
+            "head_repository": {"full_name": "octo/widget"},
+            "repository": {"full_name": "acme/widget"},
+            "path": WORKFLOW,
+        }
+        (tmp_path / "event.json").write_text(json.dumps({"action": "completed", "workflow_run": event}))
+        for name, value in {
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_EVENT_NAME": "workflow_run",
+            "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+            "GITHUB_REPOSITORY": "acme/widget",
+            "GITHUB_WORKSPACE": str(tmp_path),
+            "RUNNER_TEMP": str(tmp_path),
+            "TORCHSCAN_MODE": "publish",
+            "TORCHSCAN_TOKEN": "ghs_secret",
+            "TORCHSCAN_API_URL": github.own_url,
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield Scene(github, repository, tmp_path / "report")
+
+
+def the_comment(scene: Scene) -> str:
+    (comment,) = scene.github.state.comments_of(7)
+    return str(comment["body"]).replace("\u00a0", " ")
+
+
+def state_of(scene: Scene) -> str:
+    return str(scene.github.state.statuses[-1]["state"])
+
+
+def test_a_limit_exceeded_is_said_and_shuts_the_gate(scene: Scene) -> None:
+    scene.measured("net")
+    assert scene.publish() == 0
+    assert "Regression: `net` operator MACs" in the_comment(scene)
+    assert state_of(scene) == "failure"
+
+
+def test_a_target_that_the_pull_request_does_not_touch_is_not_missed(scene: Scene) -> None:
+    # given a target with paths, of which the measuring run left nothing
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "1 target skipped" in the_comment(scene)
+    assert state_of(scene) == "success"
+
+
+def test_a_target_that_it_does_touch_is_missed(scene: Scene) -> None:
+    # given evidence that is silent about a target although its paths changed
+    scene.repository.commit("feature", {"docs/x.md": "x"})
+    scene.github.state.pull_requests[7].head_sha = scene.repository.head_sha
+    payload = json.loads((scene.out.parent / "event.json").read_text())
+    payload["workflow_run"]["head_sha"] = scene.repository.head_sha
+    (scene.out.parent / "event.json").write_text(json.dumps(payload))
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "Not measured: `docs`" in the_comment(scene)
+    assert state_of(scene) == "error"
+
+
+@pytest.mark.parametrize(("at", "state"), [(LATER, "success"), ("2025-12-31T00:00:00Z", "failure")])
+def test_a_label_counts_if_it_was_set_after_the_head_was_first_run(scene: Scene, at: str, state: str) -> None:
+    scene.github.state.pull_requests[7].timeline.append(labeled("dearer", "octocat", at=at))
+    scene.github.state.permissions["octocat"] = "write"
+    scene.measured("net")
+    assert scene.publish() == 0
+    assert state_of(scene) == state
+    assert ("`octocat`" in the_comment(scene)) == (state == "success")
+
+
+def test_the_evidence_of_all_shards_is_joined(scene: Scene) -> None:
+    scene.measured("net", name="torchscan-evidence-1-of-2")
+    scene.measured("docs", name="torchscan-evidence-2-of-2")
+    assert scene.publish() == 0
+    assert "Regression" in the_comment(scene)
+
+
+def test_the_owner_may_want_a_check_run_instead(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHSCAN_STATUS", "check")
+    scene.measured("net")
+    assert scene.publish() == 0
+    (check,) = scene.github.state.check_runs.values()
+    assert (check["conclusion"], check["head_sha"]) == ("failure", scene.repository.head_sha)
+    assert "Regression" in check["output"]["summary"]
+    assert scene.github.state.statuses == []
+
+
+def test_without_a_status_the_jobs_own_result_is_the_gate(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHSCAN_STATUS", "none")
+    scene.measured("net")
+    assert scene.publish() == 1
+
+
+def test_a_second_run_updates_the_comment(scene: Scene) -> None:
+    scene.measured("net")
+    assert scene.publish() == 0
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "No change" in the_comment(scene)
+
+
+def test_the_base_may_not_be_the_pull_requests_own_commit(scene: Scene) -> None:
+    # given a fork that loosens its own limit one commit below its head, and measures against that commit
+    loose = scene.repository.commit("feature", {"torchscan.toml": CONFIG.replace("5%", "900%")})
+    head = scene.repository.commit("feature", {"m.py": "##"})
+    state = scene.github.state
+    state.pull_requests[7].head_sha = head
+    payload = json.loads((scene.out.parent / "event.json").read_text())
+    payload["workflow_run"]["head_sha"] = head
+    (scene.out.parent / "event.json").write_text(json.dumps(payload))
+    assert git(scene.repository.clone, "merge-base", loose, head) == loose
+    commits = Commits(base_sha=loose, head_sha=head, measured_sha=head, base_reason="")
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as packed:
+        packed.writestr("evidence.json", pack(commits, [result("base")], [result("head")], {}))
+    state.artifacts[900] = minimal("artifact", id=900, name="torchscan-evidence", size_in_bytes=9, expired=False)
+    state.artifact_runs[900], state.blobs["900"] = 71, target.getvalue()
+    assert main(["receive", "--out", str(scene.out)]) == 3
+    assert state_of(scene) == "error"
+    assert state.comments_of(7) == []

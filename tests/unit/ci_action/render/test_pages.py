@@ -190,7 +190,15 @@ def test_an_index_of_400_targets_stays_under_200_kib() -> None:
         made.verdict,
         targets=tuple(replace(one, rows=(*one.rows, row)) for one, row in zip(made.verdict.targets, rows, strict=True)),
     )
-    index = replace(made, verdict=verdict).render().pages["index.html"]
+    pages = replace(made, verdict=verdict).render().pages
+    index = pages["index.html"]
 
     assert index.count("<tr data-state=") + index.count("<tr id=") == 400
     assert len(index.encode()) <= 200 * 1024
+    sums = dict(reversed(line.split("  ")) for line in pages["SHA256SUMS"].splitlines())
+    assert sums == {
+        name: hashlib.sha256(text.encode()).hexdigest()
+        for name, text in pages.items()
+        if name not in ("index.html", "SHA256SUMS")
+    }
+    assert '<a href="SHA256SUMS">' in index

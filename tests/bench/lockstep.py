@@ -69,11 +69,13 @@ def main() -> None:
             measurer = ChildMeasurer(python=arguments.python, scratch=Path(folder), environ=os.environ)
             began = perf_counter()
             found = measurer.benchmark([job])[job.id]
-            words = _words(found)
-            for rule, word in words.items():
+            found_words = words(found)
+            for rule, word in found_words.items():
                 counts[rule][word] += 1
             ratios = log_ratios(found["rounds"], "pair")
-            print(f"{job.id}: {words}, sd of a pair {stdev(ratios):.3f}, {perf_counter() - began:.0f} s", flush=True)
+            print(
+                f"{job.id}: {found_words}, sd of a pair {stdev(ratios):.3f}, {perf_counter() - began:.0f} s", flush=True
+            )
     print(json.dumps({rule: dict(words) for rule, words in counts.items()}, indent=1))
 
 
@@ -81,6 +83,12 @@ def _spec(folder: Path, side: str, layers: int, threads: int) -> WorkerSpec:
     root = folder / side
     root.mkdir()
     (root / "models.py").write_text(MODEL.format(layers=layers))
+    return side_spec(folder, side, threads)
+
+
+def side_spec(folder: Path, side: str, threads: int) -> WorkerSpec:
+    """Give what a worker of ``folder/side`` is to build."""
+    root = folder / side
     return {
         "version": 1,
         "side": side,  # type: ignore[typeddict-item]
@@ -95,7 +103,8 @@ def _spec(folder: Path, side: str, layers: int, threads: int) -> WorkerSpec:
     }
 
 
-def _words(found: BenchmarkEvidence) -> dict[str, str]:
+def words(found: BenchmarkEvidence) -> dict[str, str]:
+    """Say what each rule makes of the same rounds."""
     if found["failure"] is not None:
         raise SystemExit(f"{found['failure']['side']}: {found['failure']['failure']['message']}")
     ratios = log_ratios(found["rounds"], "pair")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ci_action.app import config_at, measure
+from ci_action.core.duration import benchmark_seconds
 from ci_action.core.pairs import gated_timings, needed_pairs
 from ci_action.core.plan import Commits
 from ci_action.core.planning import make_plan
@@ -56,6 +57,8 @@ def described(config: Config) -> list[str]:
         lines.append(
             f"  {len(timings)} timing limits can fail the job, so each needs {needed_pairs(len(timings))} pairs"
         )
+    if seconds := benchmark_seconds(config):
+        lines.append(f"  the benchmarks take about {seconds / 60:.1f} min where models are built and called quickly")
     if not config.limits:
         lines.append("  no limit is written, so every run reports and passes")
     return lines

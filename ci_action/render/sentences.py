@@ -26,7 +26,7 @@ def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: 
     rows = [row for target in verdict.targets for row in target.rows]
     return [
         *_equality(verdict, rows, medium.quote),
-        *_bounds(rows, operators, medium.quote),
+        *_bounds(verdict, rows, operators, medium.quote),
         *_timings(rows, medium),
         *_refusals(verdict, medium),
         *_presence(verdict, plan, medium.quote),
@@ -60,7 +60,7 @@ def _same_counts(verdict: Verdict, quote: Quote) -> list[str]:
     return [f"All counts of {', '.join(names[:_MOST_NAMED])} are identical."] if names else []
 
 
-def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[str]:
+def _bounds(verdict: Verdict, rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[str]:
     found = []
     both = [row for row in rows if row.word is Word.INCONCLUSIVE and not METRICS[row.metric].timing]
     if both:
@@ -69,8 +69,10 @@ def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[s
         where = quote(members[0]) if len(members) == 1 else targets(len(members))
         limited = "" if any(row.gate is not Gate.NONE for row in both) else "; no limit covers them"
         found.append(f"Of {names} only lower bounds are known in {where}, so they are not compared{limited}.")
-    if any(row.word is Word.EVIDENCE_LOST and row.head and row.head["known_value"] is not None for row in rows):
+    shown = [row for target in verdict.targets for row in telling_rows(target) if row.word is Word.EVIDENCE_LOST]
+    if any(row.head and row.head["known_value"] is not None for row in shown):
         found.append("≥ is a lower bound: the true head value may be above or below base, so no change is computed.")
+    found += _quietly_lost(rows, shown, quote)
     if operators:
         named = ", ".join(f"{quote(item.operator)} × {item.times}" for item in operators[:_MOST_NAMED])
         found.append(f"Uncounted on head: {named} (no formula).")
@@ -79,6 +81,20 @@ def _bounds(rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[s
     ]
     found += [f"{quote(row.target)} {label(row.metric)}: {row.reason}." for row in proven[:_MOST_NAMED]]
     return found
+
+
+def _quietly_lost(rows: list[Row], shown: list[Row], quote: Quote) -> list[str]:
+    """Tell of evidence that head lost where no row of the table says so."""
+    lost: dict[str, list[str]] = {}
+    for row in rows:
+        if row.word is Word.EVIDENCE_LOST and row not in shown:
+            lost.setdefault(row.target, []).append(label(row.metric))
+    return _at_most(
+        [
+            f"Of {quote(target)} {_listed(names)} can no longer be measured in full; no limit covers them."
+            for target, names in lost.items()
+        ]
+    )
 
 
 def _timings(rows: list[Row], medium: Medium) -> list[str]:

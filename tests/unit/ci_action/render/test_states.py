@@ -71,3 +71,14 @@ def test_signs_differ_in_shape() -> None:
     marks = [mark for result, (_, mark) in RESULTS.items() if result != "unmeasured"]  # it shares that of "failed"
 
     assert len(set(marks)) == len(marks)
+
+
+def test_evidence_lost_beside_the_table_is_told_without_a_sign_that_no_row_shows() -> None:
+    bases = {"net": report(operator_flops=100, module_flops=100)}
+    heads = {"net": report(operator_flops=200, module_flops=number("module_flops", 90, bound=True))}
+    made = scene(
+        heads, bases, names=("net",), base=config("net", limits=(limit(max_increase=0.05, text="+5%"),))
+    ).render()
+
+    assert "Of `net` module FLOPs can no longer be measured in full; no limit covers them." in made.comment
+    assert "≥ is a lower bound" not in made.comment

@@ -174,37 +174,3 @@ def test_what_the_publishing_run_asks_is_little(story: Story) -> None:
         ("POST", f"/statuses/{story.head_sha}"),
     ]
     assert len(asked) <= 20
-
-
-def test_a_head_that_moved_on_gets_nothing(
-    story: Story, shared_github: FakeGitHub, make_scene: Callable[[Path, Consumer], Scene], tmp_path: Path
-) -> None:
-    state = shared_github.state
-    state.pull_requests[7].head_sha = "d" * 40
-    repository = Consumer(clone=state.remote.parent / "clone", remote=state.remote)  # type: ignore[union-attr]
-    before = (len(state.comments), len(state.statuses))
-    run = publish(shared_github, make_scene(tmp_path / "runner", repository))
-    assert run.exit_code == 0, run.log
-    assert any("nothing is published" in one.message for one in run.annotations)
-    assert (len(state.comments), len(state.statuses)) == before
-
-
-def test_evidence_that_was_swapped_is_refused_and_the_gate_stays_shut(
-    story: Story, shared_github: FakeGitHub, make_scene: Callable[[Path, Consumer], Scene], tmp_path: Path
-) -> None:
-    # given an artifact that names another pull request's head
-    state = shared_github.state
-    repository = Consumer(clone=state.remote.parent / "clone", remote=state.remote)  # type: ignore[union-attr]
-    state.pull_requests[7].head_sha = story.head_sha
-    (identifier,) = [number for number, one in state.artifacts.items() if one["name"] == "torchscan-evidence"]
-    document = json.loads(story.artifacts[MEASURED]["torchscan-evidence/evidence.json"]) | {"head_sha": "e" * 40}
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as packed:
-        packed.writestr("evidence.json", json.dumps(document))
-    state.blobs[str(identifier)] = target.getvalue()
-    state.artifacts[identifier].pop("digest", None)
-    run = publish(shared_github, make_scene(tmp_path / "runner", repository))
-    assert run.exit_code == 1
-    assert state.statuses[-1]["state"] == "error"
-    assert "another head" in state.statuses[-1]["description"]
-    assert len(state.comments_of(7)) == 1

@@ -122,6 +122,7 @@ def test_a_limit_exceeded_is_said_and_shuts_the_gate(scene: Scene) -> None:
     scene.measured("net")
     assert scene.publish() == 0
     assert "Regression: `net` operator MACs" in the_comment(scene)
+    assert " run=71 attempt=1 -->" in the_comment(scene)
     assert state_of(scene) == "failure"
 
 

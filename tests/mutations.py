@@ -341,7 +341,6 @@ MUTATIONS = [
     *of(
         f"{INTEGRATION}/test_git_repository.py",
         "ci_action/edges/git.py",
-        ("S18 a revision reads as an option", 'if revision.startswith("-") or', "if"),
         ("S18 a commit is a name", "    if not SHA.fullmatch(sha):", "    if False:"),
     ),
     *of(

@@ -40,8 +40,13 @@ def broken(name: str, reason: str, url: str = "") -> CommitStatus:
     return CommitStatus(name=name, is_passed=False, is_known=False, headline=reason, url=url)
 
 
-def deliver_status(kind: StatusKind, checks: Checks | None, sha: str, status: CommitStatus, sink: Sink) -> int:
-    """Write the line. Returns an exit code: without its gate a run must not look green."""
+def deliver_status(
+    kind: StatusKind, checks: Checks | None, sha: str, status: CommitStatus, sink: Sink, *, is_gate: bool
+) -> int:
+    """Write the line. Returns an exit code: where the line is the gate, a run without it must not look green.
+
+    Where the job's own result is the gate, a token that can only read is a warning [B4].
+    """
     if kind == "none":
         return 0
     try:
@@ -51,6 +56,7 @@ def deliver_status(kind: StatusKind, checks: Checks | None, sha: str, status: Co
     except PublishError as error:
         is_denied = isinstance(error, RefusedError) and error.status in {403, 404}
         needed = f": grant the job `{PERMISSIONS[kind]}`" if is_denied else ""
-        sink.annotate("error", f"the {kind} status was not written, so nothing gates this commit: {error}{needed}")
-        return PublishError.exit_code
+        lost = ", so nothing gates this commit" if is_gate else ""
+        sink.annotate("error" if is_gate else "warning", f"no {kind} status was written{lost}: {error}{needed}")
+        return PublishError.exit_code if is_gate else 0
     return 0

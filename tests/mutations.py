@@ -182,7 +182,11 @@ MUTATIONS = [
         f"{UNIT}/test_status.py",
         "ci_action/status.py",
         ("B51 unknown reads as known", "is_known=verdict.outcome is not Gate.UNKNOWN", "is_known=True"),
-        ("B51 a gate that was not written", "        return PublishError.exit_code\n", "        return 0\n"),
+        (
+            "B51 a gate that was not written",
+            "        return PublishError.exit_code if is_gate else 0\n",
+            "        return 0\n",
+        ),
     ),
     *of(
         f"{UNIT}/core/test_strict_json.py",

@@ -92,14 +92,13 @@ def gate_code(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session
     A job that speaks for another run is itself only as good as its words arrived: the line beside the commit is the
     gate, and a red job on the default branch would be nobody's.
     """
-    kind = session.status
+    kind, is_gate = session.status, session.inputs.mode == "publish"
     line = status_of(verdict, rendered, name=status_name(session.inputs.comment_id), url=delivered.comment_url)
-    failed = deliver_status(
-        kind, session.checks() if kind != "none" else None, plan.commits.head_sha, line, session.sink
-    )
-    if session.inputs.mode == "publish" and kind != "none":
+    checks = session.checks() if kind != "none" else None
+    failed = deliver_status(kind, checks, plan.commits.head_sha, line, session.sink, is_gate=is_gate)
+    if is_gate and kind != "none":
         return failed or (delivered.exit_code if delivered.exit_code == PublishError.exit_code else 0)
-    return delivered.exit_code or failed
+    return delivered.exit_code
 
 
 def annotate_limits(verdict: Verdict, plan: Plan, sink: Sink) -> None:

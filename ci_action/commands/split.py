@@ -128,4 +128,4 @@ NEEDED = "the job needs `actions: read`, `contents: read`, `pull-requests: write
 def _say_broken(session: Session, run: ProducingRun, error: ActionError) -> None:
     """Where nothing can be judged the commit must not look as if nothing was asked."""
     line = broken(status_name(session.inputs.comment_id), f"not measured: {error}")
-    deliver_status(session.status, session.checks(), run.head_sha, line, session.sink)
+    deliver_status(session.status, session.checks(), run.head_sha, line, session.sink, is_gate=True)

@@ -34,7 +34,7 @@ def test_a_failed_limit_and_an_unknown_one_are_told_apart() -> None:
 @pytest.mark.parametrize(("kind", "where"), [("commit", "statuses"), ("check", "checks"), ("none", None)])
 def test_the_owner_chooses_the_form(kind: str, where: str | None) -> None:
     checks = FakeChecks()
-    assert deliver_status(kind, checks, HEAD_SHA, broken("n", "why"), FakeSink()) == 0  # type: ignore[arg-type]
+    assert deliver_status(kind, checks, HEAD_SHA, broken("n", "why"), FakeSink(), is_gate=True) == 0  # type: ignore[arg-type]
     assert [name for name in ("statuses", "checks") if getattr(checks, name)] == ([where] if where else [])
 
 
@@ -46,14 +46,27 @@ def test_a_status_that_may_not_be_written_names_its_permission(status: int, monk
         raise RefusedError("no", status=status)
 
     monkeypatch.setattr(checks, "set_status", refuse)
-    assert deliver_status("commit", checks, HEAD_SHA, broken("n", "why"), sink) == PublishError.exit_code
+    assert deliver_status("commit", checks, HEAD_SHA, broken("n", "why"), sink, is_gate=True) == PublishError.exit_code
     ((kind, message),) = sink.annotations
     assert kind == "error"
     assert "`statuses: write`" in message
 
 
 def test_without_a_token_the_missing_gate_is_said() -> None:
-    assert deliver_status("commit", None, HEAD_SHA, broken("n", "why"), FakeSink()) == PublishError.exit_code
+    assert (
+        deliver_status("commit", None, HEAD_SHA, broken("n", "why"), FakeSink(), is_gate=True) == PublishError.exit_code
+    )
+
+
+def test_where_the_job_is_the_gate_a_token_that_only_reads_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks, sink = FakeChecks(), FakeSink()
+
+    def refuse(*_: object) -> None:
+        raise RefusedError("no", status=403)
+
+    monkeypatch.setattr(checks, "create_check", refuse)
+    assert deliver_status("check", checks, HEAD_SHA, broken("n", "why"), sink, is_gate=False) == 0
+    assert [kind for kind, _ in sink.annotations] == ["warning"]
 
 
 def test_two_comments_have_two_names() -> None:

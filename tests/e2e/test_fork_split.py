@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.components import REPOSITORY
 from support.rig import events, widget
+from support.rig.recipes import recipe
 from support.rig.repository import Consumer, consumer
 from support.rig.runner import TOKEN, Run
 from support.rig.scene import Scene
@@ -29,15 +29,9 @@ MEASURED, PUBLISHED = 71, 72
 
 
 def workflows() -> dict[str, str]:
-    """Give the two workflows of the recipe as they stand there, without the installation of torch."""
-    text = (REPOSITORY / ".github" / "docs" / "recipes.md").read_text(encoding="utf-8")
-    part = text.partition("## Forks and Dependabot")[2].partition("\n## ")[0]
-    names = re.findall(r"`(\.github/workflows/[\w-]+\.yml)`[^`]*?:\n\n```yaml", part)
-    blocks = re.findall(r"^```yaml\n(.*?)^```", part, flags=re.MULTILINE | re.DOTALL)
-    return {
-        name: re.sub(r"^\s*- run: .*pip install.*\n", "", block, flags=re.MULTILINE)
-        for name, block in zip(names, blocks, strict=True)
-    }
+    """Give both workflows of the recipe under the names that it gives them."""
+    names = ("torchscan.yml", "torchscan-publish.yml")
+    return {f".github/workflows/{name}": text for name, text in zip(names, recipe("Forks and Dependabot"), strict=True)}
 
 
 @dataclass(frozen=True, slots=True)

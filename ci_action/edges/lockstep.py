@@ -1,6 +1,8 @@
 """Times targets in lockstep pairs: fresh workers of both sides, alive at once, running short blocks in turn.
 
 Nothing but the worker whose turn it is does any work: the others wait on their pipes, and so does the orchestrator.
+The next pair starts once a pair has ended: two processes that import torch meanwhile more than doubled its scatter and
+what a call took on two cores (tests/bench/README.md).
 """
 
 from __future__ import annotations

@@ -7,22 +7,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ci_action.core.comparing import compare
-from ci_action.core.config_file import find_config, load_config
+from ci_action.core.config.file import find_config, load_config
 from ci_action.core.judging import judge
-from ci_action.core.lockstep import benchmark_jobs
 from ci_action.core.planning import make_plan, target_specs
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult, WorkerSpec
-from ci_action.core.timing import with_timings
+from ci_action.core.timing.lockstep import benchmark_jobs
+from ci_action.core.timing.rows import with_timings
 from ci_action.core.verdict import Gate
 from ci_action.errors import ConfigError, GitError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ci_action.core.config import Config
+    from ci_action.core.config.entries import Config
     from ci_action.core.event import PullRequest
-    from ci_action.core.evidence import BenchmarkEvidence
     from ci_action.core.plan import Commits, Plan
+    from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.core.verdict import Acceptance, Verdict
     from ci_action.ports import ConfigSource, Git, Measurer
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ci_action.core.event import PullRequest
-    from ci_action.core.evidence import BenchmarkEvidence
-    from ci_action.core.lockstep import BenchmarkJob
-    from ci_action.core.producing_run import ProducingRun
+    from ci_action.core.handover.producing_run import ProducingRun
     from ci_action.core.spec import TargetResult, WorkerSpec
+    from ci_action.core.timing.evidence import BenchmarkEvidence
+    from ci_action.core.timing.lockstep import BenchmarkJob
 
 
 class RefusedError(PublishError):

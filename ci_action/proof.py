@@ -14,8 +14,8 @@ from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
     from ci_action.core.event import PullRequest
-    from ci_action.core.producing_run import ProducingRun
-    from ci_action.core.received_evidence import Received
+    from ci_action.core.handover.producing_run import ProducingRun
+    from ci_action.core.handover.received_evidence import Received
     from ci_action.ports import RemoteRepository
 
 

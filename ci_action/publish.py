@@ -13,7 +13,7 @@ from ci_action.sticky import Posted, post
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ci_action.core.config import CommentMode
+    from ci_action.core.config.entries import CommentMode
     from ci_action.core.plan import Plan
     from ci_action.core.verdict import Verdict
     from ci_action.ports import GitHub, Sink

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ci_action.core.delivery import Delivery
-from ci_action.core.publish_evidence import FILE
-from ci_action.core.received_evidence import read_received
-from ci_action.core.shards import MOST_SHARDS, evidence_group, evidence_name, joined
-from ci_action.edges.archive import only_file
+from ci_action.core.handover.delivery import Delivery
+from ci_action.core.handover.publish_evidence import FILE
+from ci_action.core.handover.received_evidence import read_received
+from ci_action.core.handover.shards import MOST_SHARDS, evidence_group, evidence_name, joined
+from ci_action.edges.github.archive import only_file
 from ci_action.errors import EvidenceError
 from ci_action.proof import prove_commits
 
 if TYPE_CHECKING:
     from ci_action.core.event import PullRequest
-    from ci_action.core.producing_run import ProducingRun
+    from ci_action.core.handover.producing_run import ProducingRun
     from ci_action.ports import Artifact, RemoteRepository, RunStore
 
 

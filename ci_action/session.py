@@ -13,24 +13,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci_action.core.facts import Facts
+from ci_action.core.handover.shards import parse_shard
 from ci_action.core.planning import installs
-from ci_action.core.shards import parse_shard
-from ci_action.edges.child import ChildMeasurer
 from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runner
-from ci_action.edges.git import GitRepository
-from ci_action.edges.limits import ChildLimits
+from ci_action.edges.git.repository import GitRepository
 from ci_action.edges.outputs import FolderSink, RunnerSink
 from ci_action.edges.progress import Progress
+from ci_action.edges.workers.child import ChildMeasurer
+from ci_action.edges.workers.limits import ChildLimits
 from ci_action.errors import ConfigError
 from torchscan import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ci_action.core.handover.shards import Shard
     from ci_action.core.modes import StatusKind
     from ci_action.core.plan import Plan
-    from ci_action.core.shards import Shard
-    from ci_action.edges.api import Api
+    from ci_action.edges.github.api import Api
     from ci_action.ports import Checks, GitHub
 
 
@@ -78,7 +78,7 @@ class Session:
         """GitHub, where there is a token; its client is loaded only then."""
         if not self.has_token or self.inputs.mode == "measure":
             return None
-        from ci_action.edges.github import GitHubRest
+        from ci_action.edges.github.client import GitHubRest
 
         return GitHubRest(
             self.api(),
@@ -96,7 +96,7 @@ class Session:
         """GitHub's REST API with this job's token. Raises ConfigError where there is none."""
         if not self.has_token:
             raise ConfigError("input token: found nothing; accepted: a token, such as ${{ github.token }}")
-        from ci_action.edges.api import Api
+        from ci_action.edges.github.api import Api
 
         return Api(self.inputs.api_url, self.inputs.token)
 
@@ -104,7 +104,7 @@ class Session:
         """Commit statuses and check runs, where there is a token."""
         if not self.has_token:
             return None
-        from ci_action.edges.checks import ChecksRest
+        from ci_action.edges.github.checks import ChecksRest
 
         return ChecksRest(self.api(), self.runner.repository)
 

@@ -61,7 +61,7 @@ MUTATIONS = [
     ),
     *of(
         f"{UNIT}/core/test_producing_run.py",
-        "ci_action/core/producing_run.py",
+        "ci_action/core/handover/producing_run.py",
         ("S1 publishing under any event", 'if name != "workflow_run":', "if False:"),
         ("S3 a push is published", 'if run.get("event") != "pull_request":', "if False:"),
         ("S4 a path of any form", "return match(_PATH, plain,", "return str(plain) or match(_PATH, plain,"),
@@ -92,7 +92,7 @@ MUTATIONS = [
     ),
     *of(
         f"{UNIT}/core/test_publish_evidence.py",
-        "ci_action/core/received_evidence.py",
+        "ci_action/core/handover/received_evidence.py",
         ("S2 evidence without its schema", "    _check_schema(document)\n", ""),
         ("S2 one result twice", "if len(set(keys)) != len(keys):", "if False:"),
         ("S2 numbers that contradict their status", 'check_metrics(reduced["totals"], "totals")', "pass"),
@@ -101,7 +101,7 @@ MUTATIONS = [
     ),
     *of(
         f"{UNIT}/core/test_publish_evidence.py",
-        "ci_action/core/publish_evidence.py",
+        "ci_action/core/handover/publish_evidence.py",
         ("S7 notes of the run cross", '"notes": []}), "id"', '}), "id"'),
         ("B1 more calls than are read", "for call in changed[:kept]:", "for call in changed:"),
     ),
@@ -112,7 +112,7 @@ MUTATIONS = [
     ),
     *of(
         f"{UNIT}/edges/test_archive.py",
-        "ci_action/edges/archive.py",
+        "ci_action/edges/github/archive.py",
         ("S9 a second file", "if len(entries) != 1:", "if not entries:"),
         ("S9 another name", "if entry.filename != name or entry.orig_filename != name:", "if False:"),
         ("S9 a symbolic link", "or kind not in {0, REGULAR}", ""),
@@ -123,7 +123,7 @@ MUTATIONS = [
     ),
     *of(
         f"{INTEGRATION}/test_split_api.py",
-        "ci_action/edges/run_store.py",
+        "ci_action/edges/github/run_store.py",
         ("S24 a password of .netrc goes to the blob host", "auth=_no_credentials, ", ""),
         ("S24 a place without TLS", 'if not parts.hostname or not (parts.scheme == "https" or is_local):', "if False:"),
         ("S24 a redirect of a redirect", "allow_redirects=False, ", ""),
@@ -133,14 +133,14 @@ MUTATIONS = [
     ),
     *of(
         f"{INTEGRATION}/test_split_api.py",
-        "ci_action/edges/remote.py",
+        "ci_action/edges/github/remote.py",
         ("S18 a name in place of a commit", "if not SHA.fullmatch(sha):", "if False:"),
         ("B30 a branch cuts the query", 'quote(f"{owner}:{branch}", safe="")', 'f"{owner}:{branch}"'),
         ("S22 a link as a config", 'if body.get("type") != "file" or', "if"),
     ),
     *of(
         f"{INTEGRATION}/test_github_api.py",
-        "ci_action/edges/api.py",
+        "ci_action/edges/github/api.py",
         ("S24 the token leaves its host", "if not same or not", "if False and not"),
         ("B6 only the first page", "if following is None:", "if True:"),
         ("B13 a POST is repeated blindly", "if not is_paced and not is_repeatable:", "if False:"),
@@ -152,7 +152,7 @@ MUTATIONS = [
     ),
     *of(
         f"{UNIT}/core/test_shards.py",
-        "ci_action/core/shards.py",
+        "ci_action/core/handover/shards.py",
         ("B11 a target in two shards", "        if _has_twins(identities):", "        if False:"),
         ("B11 shards of different commits", "if len(commits) != 1:", "if False:"),
         ("B11 a target in no shard", "measured[shard.number - 1 :: shard.of]", "measured[shard.number :: shard.of]"),
@@ -329,7 +329,7 @@ MUTATIONS = [
     ),
     *of(
         f"{INTEGRATION}/test_worker.py",
-        "ci_action/edges/worker_environment.py",
+        "ci_action/edges/workers/environment.py",
         (
             "S12 credentials reach measured code",
             "if not _matches(name, DENIED) and (_matches(name, ALLOWED) or name in wanted)",
@@ -338,13 +338,13 @@ MUTATIONS = [
     ),
     *of(
         f"{INTEGRATION}/test_git_repository.py",
-        "ci_action/edges/git_environment.py",
+        "ci_action/edges/git/environment.py",
         ("S17 hooks run", '    ("core.hooksPath", os.devnull),\n', ""),
         ("S17 filters run", 'off = {"smudge": "", "clean": "", "process": "", "required": "false"}', "off = {}"),
     ),
     *of(
         f"{INTEGRATION}/test_git_repository.py",
-        "ci_action/edges/git.py",
+        "ci_action/edges/git/repository.py",
         ("S18 a commit is a name", "    if not SHA.fullmatch(sha):", "    if False:"),
     ),
     *of(

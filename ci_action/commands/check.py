@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ci_action.app import config_at, measure
-from ci_action.core.duration import benchmark_seconds
-from ci_action.core.pairs import gated_timings, needed_pairs
 from ci_action.core.plan import Commits
 from ci_action.core.planning import make_plan
+from ci_action.core.timing.duration import benchmark_seconds
+from ci_action.core.timing.pairs import gated_timings, needed_pairs
 from ci_action.errors import ConfigError
 from ci_action.session import default_python, open_session
 
 if TYPE_CHECKING:
-    from ci_action.core.config import Config
-    from ci_action.edges.git import GitRepository
+    from ci_action.core.config.entries import Config
+    from ci_action.edges.git.repository import GitRepository
     from ci_action.session import Session
 
 

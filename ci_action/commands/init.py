@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from ci_action.core.starter import (
+from ci_action.core.config.starter import (
     CONFIG,
     FACTORIES,
     WORKFLOWS,

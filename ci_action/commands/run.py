@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ci_action.app import Prepared
     from ci_action.core.event import Event
     from ci_action.core.plan import Commits
-    from ci_action.edges.git import GitRepository
+    from ci_action.edges.git.repository import GitRepository
     from ci_action.session import Session
 
 LIKELY_BASES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ci_action.app import Evidence, Prepared, prepare
 from ci_action.commands.run import reproduction
-from ci_action.core.shards import only
+from ci_action.core.handover.shards import only
 from ci_action.edges.delivery_folder import read_delivery
 from ci_action.edges.environ import read_event
 from ci_action.edges.evidence_folder import read_benchmarks, read_commits, read_results
@@ -16,9 +16,9 @@ from ci_action.edges.trigger import Trigger, read_trigger
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ci_action.core.delivery import Delivery
     from ci_action.core.facts import Facts
-    from ci_action.edges.git import GitRepository
+    from ci_action.core.handover.delivery import Delivery
+    from ci_action.edges.git.repository import GitRepository
     from ci_action.edges.recorded import RecordedRepository
     from ci_action.session import Session
 

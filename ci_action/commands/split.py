@@ -12,9 +12,9 @@ import click
 from ci_action.commands import report
 from ci_action.commands.sources import beside, delivered_case, prepared_again
 from ci_action.commands.stages import out_option
-from ci_action.core.publish_evidence import FILE
-from ci_action.core.publish_evidence import pack as packed
-from ci_action.core.shards import evidence_name
+from ci_action.core.handover.publish_evidence import FILE
+from ci_action.core.handover.publish_evidence import pack as packed
+from ci_action.core.handover.shards import evidence_name
 from ci_action.edges.delivery_folder import write_delivery
 from ci_action.edges.environ import read_producing_run
 from ci_action.edges.evidence_folder import (
@@ -25,9 +25,9 @@ from ci_action.edges.evidence_folder import (
     write_benchmarks,
     write_results,
 )
+from ci_action.edges.github.remote import RemoteRest
+from ci_action.edges.github.run_store import NEVER, RunStoreRest
 from ci_action.edges.recorded import RecordedRepository
-from ci_action.edges.remote import RemoteRest
-from ci_action.edges.run_store import NEVER, RunStoreRest
 from ci_action.errors import ActionError, PublishError
 from ci_action.ports import RefusedError
 from ci_action.proof import Unproven, prove_pull_request
@@ -37,7 +37,7 @@ from ci_action.status import broken, deliver_status, status_name
 
 if TYPE_CHECKING:
     from ci_action.core.event import PullRequest
-    from ci_action.core.producing_run import ProducingRun
+    from ci_action.core.handover.producing_run import ProducingRun
     from ci_action.session import Session
 
 

@@ -17,7 +17,7 @@ from ci_action.app import prepare
 from ci_action.commands import report
 from ci_action.commands.run import choose_or_explain
 from ci_action.commands.sources import Case, prepared_again, read_case
-from ci_action.core.shards import MOST_SHARDS, artifact_name, matrix, only, parse_shard
+from ci_action.core.handover.shards import MOST_SHARDS, artifact_name, matrix, only, parse_shard
 from ci_action.core.strict_json import parse_json
 from ci_action.edges.environ import read_event
 from ci_action.edges.evidence_folder import write_benchmarks, write_commits, write_results

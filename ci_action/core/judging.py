@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.comparing import is_complete, known
 from ci_action.core.metrics import METRICS
-from ci_action.core.noise import word_under
-from ci_action.core.pairs import covers
 from ci_action.core.thresholds import is_better, is_over_max, is_relative, is_worse
+from ci_action.core.timing.noise import word_under
+from ci_action.core.timing.pairs import covers
 from ci_action.core.verdict import Gate, Verdict, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ci_action.core.config import Limit
+    from ci_action.core.config.entries import Limit
     from ci_action.core.plan import Plan
     from ci_action.core.verdict import Acceptance, Row, TargetVerdict
 

@@ -11,7 +11,7 @@ from torchscan.report.analysis import COMPUTE_TOTALS, STORAGE_TOTALS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ci_action.core.config import Target
+    from ci_action.core.config.entries import Target
 
 Quantity = Literal["count", "bytes", "seconds", "rate"]
 Better = Literal["lower", "higher"]

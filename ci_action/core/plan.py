@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ci_action.core.config import Config, Target
+from ci_action.core.config.entries import Config, Target
 from ci_action.core.event import PullRequest
 from ci_action.core.spec import Side
 

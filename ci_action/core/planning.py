@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
-from ci_action.core.config_changes import config_notes
+from ci_action.core.config.changes import config_notes
 from ci_action.core.plan import Plan, PlannedTarget
 from ci_action.core.spec import TargetSpec
 from ci_action.errors import ConfigError
@@ -14,7 +14,7 @@ from ci_action.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ci_action.core.config import Config, Target
+    from ci_action.core.config.entries import Config, Target
     from ci_action.core.event import PullRequest
     from ci_action.core.plan import Commits
     from ci_action.core.spec import Side

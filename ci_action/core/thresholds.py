@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ci_action.core.config import Limit
+    from ci_action.core.config.entries import Limit
     from torchscan.report.metric import Number
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ci_action.core.config import Limit
-from ci_action.core.evidence import BenchmarkEvidence
+from ci_action.core.config.entries import Limit
 from ci_action.core.spec import Failure
+from ci_action.core.timing.evidence import BenchmarkEvidence
 from torchscan.report.diff import ReportDiff
 from torchscan.report.metric import MetricResult
 

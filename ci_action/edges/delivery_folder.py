@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ci_action.core.delivery import Delivery
 from ci_action.core.event import PullRequest
+from ci_action.core.handover.delivery import Delivery
+from ci_action.core.handover.producing_run import ProducingRun
+from ci_action.core.handover.received_evidence import Received
 from ci_action.core.plan import Commits
-from ci_action.core.producing_run import ProducingRun
-from ci_action.core.received_evidence import Received
 from ci_action.core.strict_json import JsonLimits, parse_json
 from ci_action.edges.recorded import RecordedRepository
 from ci_action.errors import EvidenceError

@@ -10,11 +10,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from ci_action.core.config import CommentMode
+from ci_action.core.config.entries import CommentMode
 from ci_action.core.event_file import parse_event
+from ci_action.core.handover.producing_run import ProducingRun, parse_producing_run
+from ci_action.core.handover.shards import MOST_SHARDS, parse_shard
 from ci_action.core.modes import Mode, StatusKind
-from ci_action.core.producing_run import ProducingRun, parse_producing_run
-from ci_action.core.shards import MOST_SHARDS, parse_shard
 from ci_action.errors import ConfigError, EventError
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
-from ci_action.core.evidence_file import read_evidence
 from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
 from ci_action.core.strict_json import parse_json
-from ci_action.edges.side_run import LARGE
+from ci_action.core.timing.evidence_file import read_evidence
+from ci_action.edges.workers.side_run import LARGE
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ci_action.core.evidence import BenchmarkEvidence
+    from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.ports import Sink
 
 COMMITS = "evidence/commits.json"

@@ -9,8 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci_action.core.config_file import find_config
-from ci_action.core.starter import MOST_MODELS, FoundModel, Survey
+from ci_action.core.config.file import find_config
+from ci_action.core.config.starter import MOST_MODELS, FoundModel, Survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

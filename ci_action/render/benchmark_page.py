@@ -13,7 +13,7 @@ from torchscan.render.page import packed
 from torchscan.render.templates import environment, source
 
 if TYPE_CHECKING:
-    from ci_action.core.evidence import BenchmarkEvidence
+    from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.core.verdict import TargetVerdict
 
 _NUMBERS = ("version", "id", "seed", "mode", "planned_pairs", "rounds", "machine")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import expm1
 from typing import TYPE_CHECKING
 
-from ci_action.core.assembling import side_report
-from ci_action.core.family import log_changes
 from ci_action.core.metrics import BENCHMARK_METRICS, METRICS, label
-from ci_action.core.rounds import log_ratios, read_round
+from ci_action.core.timing.assembling import side_report
+from ci_action.core.timing.family import log_changes
+from ci_action.core.timing.rounds import log_ratios, read_round
 from ci_action.render.escape import name
 from ci_action.render.pair_charts import WIDTH, ChangeChart, Timeline, change_chart, timeline
 from ci_action.render.rows import RowView, row_view
@@ -21,8 +21,8 @@ from torchscan.report.blocks import quantile
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ci_action.core.evidence import BenchmarkEvidence, MachineState
-    from ci_action.core.rounds import Round
+    from ci_action.core.timing.evidence import BenchmarkEvidence, MachineState
+    from ci_action.core.timing.rounds import Round
     from ci_action.core.verdict import Row, TargetVerdict
     from torchscan.render.context import Field
     from torchscan.report.metric import MetricResult

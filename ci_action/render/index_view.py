@@ -15,7 +15,7 @@ from torchscan.render import units
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ci_action.core.config import Limit
+    from ci_action.core.config.entries import Limit
     from ci_action.core.verdict import Row, TargetVerdict, Verdict
 
 _WORSE = frozenset({"over", "warn", "accepted"})

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import expm1, isfinite
 from typing import TYPE_CHECKING
 
-from ci_action.core.noise import bars
-from ci_action.core.rounds import read_round
+from ci_action.core.timing.noise import bars
+from ci_action.core.timing.rounds import read_round
 from ci_action.render.rows import change
 from torchscan.render import units
 from torchscan.render.charts import Axis, axis
@@ -19,7 +19,7 @@ from torchscan.report.blocks import quantile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ci_action.core.rounds import Round
+    from ci_action.core.timing.rounds import Round
     from ci_action.core.verdict import Row
 
 WIDTH = 1080

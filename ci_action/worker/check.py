@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ci_action.core.evidence import OutputVerdict
+from ci_action.core.timing.evidence import OutputVerdict
 
 
 class CheckSpec(TypedDict):

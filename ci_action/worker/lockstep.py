@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from ci_action.core.lockstep import ANSWER_BYTES, Answer
 from ci_action.core.spec import Failure, Stage, WorkerSpec
+from ci_action.core.timing.lockstep import ANSWER_BYTES, Answer
 
 
 def serve(spec: WorkerSpec, commands: TextIO, answers: TextIO) -> None:

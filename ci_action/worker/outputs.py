@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ci_action.core.lockstep import OUTPUT_BYTES
+from ci_action.core.timing.lockstep import OUTPUT_BYTES
 
 HEADER = "outputs.json"
 MAX_DEPTH = 32

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from ci_action.core.instructions import COUNTED_CALLS
-from ci_action.core.lockstep import BLOCK_SECONDS, FEWEST_BLOCKS, SIDE_SECONDS, Answer, Command, Ready
 from ci_action.core.spec import Stage, WorkerSpec
+from ci_action.core.timing.instructions import COUNTED_CALLS
+from ci_action.core.timing.lockstep import BLOCK_SECONDS, FEWEST_BLOCKS, SIDE_SECONDS, Answer, Command, Ready
 from ci_action.worker.callgrind import attach
 from ci_action.worker.load import load_factory
 from ci_action.worker.outputs import write_outputs

@@ -19,8 +19,8 @@ from time import perf_counter
 import torch
 from torch import nn
 
-from ci_action.core.lockstep import BLOCK_SECONDS, MOST_BLOCKS
-from ci_action.core.rounds import block_order
+from ci_action.core.timing.lockstep import BLOCK_SECONDS, MOST_BLOCKS
+from ci_action.core.timing.rounds import block_order
 
 STARTER = "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'import torch'])"
 

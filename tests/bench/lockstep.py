@@ -20,14 +20,14 @@ from pathlib import Path
 from statistics import median, stdev
 from time import perf_counter
 
-from ci_action.core.config import Benchmark, Limit
-from ci_action.core.evidence import BenchmarkEvidence
-from ci_action.core.lockstep import BenchmarkJob
-from ci_action.core.noise import interval, word_under
-from ci_action.core.rounds import log_ratios, read_round
+from ci_action.core.config.entries import Benchmark, Limit
 from ci_action.core.spec import WorkerSpec
-from ci_action.core.wilcoxon import estimate_shift
-from ci_action.edges.child import ChildMeasurer
+from ci_action.core.timing.evidence import BenchmarkEvidence
+from ci_action.core.timing.lockstep import BenchmarkJob
+from ci_action.core.timing.noise import interval, word_under
+from ci_action.core.timing.rounds import log_ratios, read_round
+from ci_action.core.timing.wilcoxon import estimate_shift
+from ci_action.edges.workers.child import ChildMeasurer
 
 LAYERS = 20
 LIMIT = Limit(targets=("*",), metric="latency", max_increase=0.05)

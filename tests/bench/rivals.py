@@ -25,9 +25,9 @@ from types import MappingProxyType
 
 from lockstep import LAYERS, MODEL, side_spec, words
 
-from ci_action.core.config import Benchmark
-from ci_action.core.lockstep import BenchmarkJob
-from ci_action.edges.child import ChildMeasurer
+from ci_action.core.config.entries import Benchmark
+from ci_action.core.timing.lockstep import BenchmarkJob
+from ci_action.edges.workers.child import ChildMeasurer
 
 CALL = """
 import torch

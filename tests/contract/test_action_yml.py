@@ -12,7 +12,7 @@ import yaml
 
 from ci_action.core.modes import Mode
 from ci_action.edges.environ import ActionInputs
-from ci_action.edges.worker_environment import DENIED
+from ci_action.edges.workers.environment import DENIED
 from ci_action.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from support.components import REPOSITORY
 
-from ci_action.core.config_table import markdown_table
+from ci_action.core.config.table import markdown_table
 
 README = REPOSITORY / "README.md"
 

@@ -10,8 +10,8 @@ from support.rig.network import Network
 from support.rig.server import FakeGitHub
 from support.rig.state import Fault, PullRequestState
 
-from ci_action.edges.api import Api
-from ci_action.edges.github import GitHubRest
+from ci_action.edges.github.api import Api
+from ci_action.edges.github.client import GitHubRest
 from ci_action.errors import PublishError
 from ci_action.ports import RefusedError, UncertainError
 

@@ -13,10 +13,10 @@ from support.rig.repository import Consumer, consumer
 from support.rig.server import FakeGitHub
 from support.rig.state import PullRequestState
 
-from ci_action.edges.api import Api
-from ci_action.edges.checks import ChecksRest
-from ci_action.edges.remote import RemoteRest
-from ci_action.edges.run_store import RunStoreRest
+from ci_action.edges.github.api import Api
+from ci_action.edges.github.checks import ChecksRest
+from ci_action.edges.github.remote import RemoteRest
+from ci_action.edges.github.run_store import RunStoreRest
 from ci_action.ports import CommitStatus, RefusedError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("rig")]

@@ -11,8 +11,8 @@ from support.rig.server import FakeGitHub
 from support.rig.state import Fault, PullRequestState
 
 from ci_action.core.marker import make_marker
-from ci_action.edges.api import Api
-from ci_action.edges.github import GitHubRest
+from ci_action.edges.github.api import Api
+from ci_action.edges.github.client import GitHubRest
 from ci_action.errors import PublishError
 from ci_action.sticky import Posted, post
 

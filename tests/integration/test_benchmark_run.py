@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 from support.git_repositories import make_repo
 
-from ci_action.core.evidence_file import read_evidence
+from ci_action.core.timing.evidence_file import read_evidence
 from ci_action.main import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a worker is spoken to over inherited descriptors")

@@ -12,7 +12,7 @@ from support.git_repositories import Repo, clone, make_repo
 from ci_action.commits import choose_commits, choose_local, without_base
 from ci_action.core.event import Event, PullRequest
 from ci_action.core.plan import Commits
-from ci_action.edges.git import GitRepository
+from ci_action.edges.git.repository import GitRepository
 from ci_action.errors import EventError, GitError
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from support.git_repositories import Repo, clone, make_repo
 
-from ci_action.edges.git import GitRepository
+from ci_action.edges.git.repository import GitRepository
 from ci_action.errors import GitError
 
 
@@ -66,7 +66,7 @@ def test_a_killed_run_leaves_status_and_head_and_the_next_run_tidies_up(repo: Re
     script = textwrap.dedent(f"""
         import time
         from pathlib import Path
-        from ci_action.edges.git import GitRepository
+        from ci_action.edges.git.repository import GitRepository
         git = GitRepository(Path({str(repo.path)!r}), scratch=Path({str(tmp_path / "killed")!r}))
         with git.worktree({head!r}, "base"):
             print("ready", flush=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.scripted_server import Reply, Scripted, scripted_server
 
-from ci_action.edges.api import Api
-from ci_action.edges.github import GitHubRest
+from ci_action.edges.github.api import Api
+from ci_action.edges.github.client import GitHubRest
 from ci_action.errors import PublishError
 from ci_action.ports import Author, RefusedError, UncertainError
 
@@ -214,7 +214,7 @@ def test_no_error_holds_the_token(server: Scripted, waited: list[float]) -> None
 
 
 def test_an_endless_body_is_cut(server: Scripted, waited: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ci_action.edges.api.BODY_BYTES", 1000)
+    monkeypatch.setattr("ci_action.edges.github.api.BODY_BYTES", 1000)
     server.script = [Reply(200, "x" * 200_000)]
     with pytest.raises(PublishError):
         client(server, waited, budget_seconds=1).call("GET", "/x")

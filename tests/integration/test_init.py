@@ -10,7 +10,7 @@ import pytest
 from support.components import REPOSITORY
 from support.git_repositories import Repo, make_repo
 
-from ci_action.core.starter import WORKFLOWS, Survey, recommended, starter_workflow
+from ci_action.core.config.starter import WORKFLOWS, Survey, recommended, starter_workflow
 from ci_action.edges.survey import survey
 from ci_action.main import main
 from torchscan.render.templates import source

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from ci_action.core.config import Benchmark
-from ci_action.core.evidence import BenchmarkEvidence
-from ci_action.core.evidence_file import read_evidence
-from ci_action.core.lockstep import BenchmarkJob
+from ci_action.core.config.entries import Benchmark
 from ci_action.core.spec import WorkerSpec
-from ci_action.edges.child import ChildMeasurer
-from ci_action.edges.worker_environment import worker_environment
+from ci_action.core.timing.evidence import BenchmarkEvidence
+from ci_action.core.timing.evidence_file import read_evidence
+from ci_action.core.timing.lockstep import BenchmarkJob
+from ci_action.edges.workers.child import ChildMeasurer
+from ci_action.edges.workers.environment import worker_environment
 from ci_action.worker.callgrind import NoRequests, attach
 
 VALGRIND = Path("/usr/bin/valgrind")

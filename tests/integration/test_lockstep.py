@@ -14,16 +14,16 @@ from typing import Any
 import psutil
 import pytest
 
-from ci_action.core.config import Benchmark, OutputCheck
-from ci_action.core.evidence import BenchmarkEvidence
-from ci_action.core.lockstep import BenchmarkJob
-from ci_action.core.rounds import log_ratios
+from ci_action.core.config.entries import Benchmark, OutputCheck
 from ci_action.core.spec import WorkerSpec
-from ci_action.edges import lockstep
-from ci_action.edges.child import ChildMeasurer
-from ci_action.edges.limits import ChildLimits
-from ci_action.edges.lockstep_worker import LockstepWorker, WorkerFailed
-from ci_action.edges.watch import MEMORY_INTERVAL_SECONDS, OUTPUT_BYTES
+from ci_action.core.timing.evidence import BenchmarkEvidence
+from ci_action.core.timing.lockstep import BenchmarkJob
+from ci_action.core.timing.rounds import log_ratios
+from ci_action.edges.workers import lockstep
+from ci_action.edges.workers.child import ChildMeasurer
+from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.lockstep_worker import LockstepWorker, WorkerFailed
+from ci_action.edges.workers.watch import MEMORY_INTERVAL_SECONDS, OUTPUT_BYTES
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a worker is spoken to over inherited descriptors")
 

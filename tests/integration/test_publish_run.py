@@ -20,8 +20,8 @@ from support.rig.server import FakeGitHub, fake_github
 from support.rig.state import LATER, NOW, PullRequestState, labeled
 from support.verdicts import report, result
 
+from ci_action.core.handover.publish_evidence import pack
 from ci_action.core.plan import Commits
-from ci_action.core.publish_evidence import pack
 from ci_action.main import main
 
 CONFIG = """

@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from ci_action.core.spec import SPEC_VERSION, TargetResult, WorkerSpec
-from ci_action.edges.child import ChildMeasurer
-from ci_action.edges.limits import ChildLimits
+from ci_action.edges.workers.child import ChildMeasurer
+from ci_action.edges.workers.limits import ChildLimits
 from ci_action.errors import ConfigError, MeasurementError
 
 MODELS = dedent("""
@@ -359,7 +359,7 @@ def test_a_worker_dies_with_its_orchestrator(root: Path, tmp_path: Path) -> None
         f"import os, time\ndef slow():\n    open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n    time.sleep(60)\n"
     )
     script = (
-        f"import os, sys; from pathlib import Path; from ci_action.edges.child import ChildMeasurer\n"
+        f"import os, sys; from pathlib import Path; from ci_action.edges.workers.child import ChildMeasurer\n"
         f"ChildMeasurer(python=sys.executable, scratch=Path({str(tmp_path)!r}), environ=os.environ)"
         f".measure([{spec(root, 'slow')!r}], parallel=True)"
     )
@@ -376,7 +376,7 @@ def test_a_worker_dies_with_its_orchestrator(root: Path, tmp_path: Path) -> None
 
 
 def test_a_long_measurement_shows_that_it_is_alive(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ci_action.edges.child.HEARTBEAT_SECONDS", 0.5)
+    monkeypatch.setattr("ci_action.edges.workers.child.HEARTBEAT_SECONDS", 0.5)
     said: list[str] = []
     measured(tmp_path, spec(root, "tiny"), on_progress=said.append)
     assert "still measuring head tiny" in said

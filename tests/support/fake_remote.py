@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ci_action.core.event import PullRequest
-from ci_action.core.producing_run import ProducingRun
+from ci_action.core.handover.producing_run import ProducingRun
 from ci_action.ports import Artifact, CommitStatus, Comparison
 
 HEAD, MERGE, PARTED, LATER, ELSEWHERE = (letter * 40 for letter in "acbde")

@@ -10,8 +10,8 @@ from typing import Any
 
 from support.benchmarks import CONTEXT, TENSOR
 
-from ci_action.core.evidence import BenchmarkEvidence
-from ci_action.core.rounds import Round, block_order
+from ci_action.core.timing.evidence import BenchmarkEvidence
+from ci_action.core.timing.rounds import Round, block_order
 
 BLOCKS = 12
 

@@ -25,14 +25,14 @@ from support.verdicts import (
 )
 
 from ci_action.core.comparing import compare
-from ci_action.core.config import Benchmark, Config
+from ci_action.core.config.entries import Benchmark, Config
 from ci_action.core.event import PullRequest
 from ci_action.core.facts import Facts
 from ci_action.core.judging import judge
 from ci_action.core.metrics import BENCHMARK_METRICS
 from ci_action.core.plan import Plan
 from ci_action.core.spec import TargetResult
-from ci_action.core.timing import with_timings
+from ci_action.core.timing.rows import with_timings
 from ci_action.core.verdict import Acceptance, Interval, Row, Verdict, Word
 from ci_action.render.rendered import Rendered
 from ci_action.render.rendering import render

@@ -7,7 +7,7 @@ from typing import Any
 from support.reports import operator_report, tensor
 
 from ci_action.core.comparing import compare
-from ci_action.core.config import Benchmark, Config, Limit, Target
+from ci_action.core.config.entries import Benchmark, Config, Limit, Target
 from ci_action.core.judging import judge
 from ci_action.core.plan import Commits, Plan
 from ci_action.core.planning import make_plan

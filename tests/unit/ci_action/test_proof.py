@@ -8,8 +8,8 @@ import pytest
 from support.fake_remote import ELSEWHERE, HEAD, LATER, MERGE, PARTED, PULL, RUN, FakeRemote, pull, run
 
 from ci_action.core.event import PullRequest
-from ci_action.core.producing_run import ProducingRun
-from ci_action.core.received_evidence import Received
+from ci_action.core.handover.producing_run import ProducingRun
+from ci_action.core.handover.received_evidence import Received
 from ci_action.errors import EvidenceError
 from ci_action.proof import Unproven, prove_commits, prove_pull_request
 

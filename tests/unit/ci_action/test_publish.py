@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.fake_ports import FakeGitHub, FakeSink
 
-from ci_action.core.config import CommentMode, Config, Target
+from ci_action.core.config.entries import CommentMode, Config, Target
 from ci_action.core.event import PullRequest
 from ci_action.core.marker import make_marker
 from ci_action.core.plan import Commits

@@ -11,8 +11,8 @@ import pytest
 from support.fake_remote import ELSEWHERE, HEAD, LATER, MERGE, PULL, RUN, FakeRemote, FakeRuns
 from support.verdicts import COMMITS, result
 
-from ci_action.core.delivery import Delivery
-from ci_action.core.publish_evidence import pack
+from ci_action.core.handover.delivery import Delivery
+from ci_action.core.handover.publish_evidence import pack
 from ci_action.edges.recorded import RecordedRepository
 from ci_action.errors import EvidenceError
 from ci_action.ports import Artifact

@@ -5,8 +5,8 @@ import string
 
 import pytest
 
-from ci_action.core.config import Benchmark, Config, Limit, OutputCheck, Target
-from ci_action.core.config_file import find_config, load_config
+from ci_action.core.config.entries import Benchmark, Config, Limit, OutputCheck, Target
+from ci_action.core.config.file import find_config, load_config
 from ci_action.errors import ConfigError
 
 FULL = """\

@@ -4,8 +4,8 @@ from dataclasses import fields
 
 from jsonschema import Draft202012Validator
 
-from ci_action.core.config import Benchmark, Config, Limit, Target
-from ci_action.core.config_table import markdown_table
+from ci_action.core.config.entries import Benchmark, Config, Limit, Target
+from ci_action.core.config.table import markdown_table
 from ci_action.core.metrics import BENCHMARK_METRICS, METRICS
 from ci_action.core.schemas import load_schema
 from torchscan.report.analysis import TOTALS

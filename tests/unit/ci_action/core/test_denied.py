@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ci_action.core.denied import DENIED, is_denied
-from ci_action.edges import worker_environment
+from ci_action.core.config.denied import DENIED, is_denied
+from ci_action.edges.workers import environment as worker_environment
 
 
 @pytest.mark.parametrize(

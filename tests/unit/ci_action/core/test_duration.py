@@ -7,8 +7,8 @@ import pytest
 from support.verdicts import config, limit, target
 
 from ci_action.commands.check import described
-from ci_action.core.config import Benchmark
-from ci_action.core.duration import benchmark_seconds
+from ci_action.core.config.entries import Benchmark
+from ci_action.core.timing.duration import benchmark_seconds
 
 LATENCY = limit("latency", max_increase=0.05)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from support.rounds import Machine, evidence
 
-from ci_action.core.evidence_file import read_evidence
+from ci_action.core.timing.evidence_file import read_evidence
 from ci_action.errors import EvidenceError
 
 PEAK = {

@@ -7,8 +7,8 @@ import pytest
 from support.rounds import Machine, evidence
 from support.verdicts import config, limit, plan, target
 
-from ci_action.core.config import Benchmark
-from ci_action.core.family import family
+from ci_action.core.config.entries import Benchmark
+from ci_action.core.timing.family import family
 
 QUIET = Machine(block_sd=0.004, pair_sd=0.004)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ci_action.core.holm import holm_levels
+from ci_action.core.timing.holm import holm_levels
 
 
 def test_steps_go_up_until_one_is_not_rejected() -> None:

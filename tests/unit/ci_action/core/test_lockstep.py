@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from support.verdicts import config, limit, plan, target
 
-from ci_action.core.config import Benchmark
-from ci_action.core.lockstep import affordable_pairs, benchmark_jobs, control_share, draw_rounds, plan_blocks
+from ci_action.core.config.entries import Benchmark
 from ci_action.core.planning import target_specs
 from ci_action.core.spec import WorkerSpec
+from ci_action.core.timing.lockstep import affordable_pairs, benchmark_jobs, control_share, draw_rounds, plan_blocks
 
 LATENCY = limit("latency", max_increase=0.05)
 

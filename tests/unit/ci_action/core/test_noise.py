@@ -5,7 +5,7 @@ from math import inf, log
 import pytest
 from support.verdicts import limit
 
-from ci_action.core.noise import Bar, bars, control, word_under
+from ci_action.core.timing.noise import Bar, bars, control, word_under
 from ci_action.core.verdict import Interval, Word
 
 

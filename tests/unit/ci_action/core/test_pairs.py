@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from support.verdicts import limit, target
 
-from ci_action.core.config import Benchmark
-from ci_action.core.pairs import gated_timings, needed_pairs
+from ci_action.core.config.entries import Benchmark
+from ci_action.core.timing.pairs import gated_timings, needed_pairs
 
 
 # by hand: 0.05/k against 2^-5 = 0.03125, 2^-6 = 0.015625, 2^-7 = 0.0078125, 2^-8 = 0.00390625

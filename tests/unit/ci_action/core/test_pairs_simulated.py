@@ -11,13 +11,13 @@ from scipy import stats
 from support.rounds import Machine, evidence, repeats
 from support.verdicts import config, limit, plan, target
 
-from ci_action.core.config import Benchmark
-from ci_action.core.noise import bars, control, interval, word_under
-from ci_action.core.pairs import ALPHA
-from ci_action.core.rounds import Round, log_ratios, read_round
-from ci_action.core.timing import timing_rows
+from ci_action.core.config.entries import Benchmark
+from ci_action.core.timing.noise import bars, control, interval, word_under
+from ci_action.core.timing.pairs import ALPHA
+from ci_action.core.timing.rounds import Round, log_ratios, read_round
+from ci_action.core.timing.rows import timing_rows
+from ci_action.core.timing.wilcoxon import estimate_shift
 from ci_action.core.verdict import Word
-from ci_action.core.wilcoxon import estimate_shift
 
 FIVE_PERCENT = limit("latency", max_increase=0.05)
 TRIALS = 300

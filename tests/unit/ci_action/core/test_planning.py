@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from support.verdicts import COMMITS, config, limit, plan, target
 
-from ci_action.core.config import Benchmark
+from ci_action.core.config.entries import Benchmark
 from ci_action.core.planning import make_plan, target_specs
 from ci_action.errors import ConfigError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ci_action.core.producing_run import ProducingRun, parse_producing_run
+from ci_action.core.handover.producing_run import ProducingRun, parse_producing_run
 from ci_action.errors import EventError
 
 PAYLOAD: dict[str, Any] = {

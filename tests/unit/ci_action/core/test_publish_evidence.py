@@ -14,11 +14,11 @@ from support.rounds import Machine, evidence
 from support.verdicts import COMMITS, config, failure, limit, plan, report, result, target
 
 from ci_action.app import Evidence, Prepared, conclude
-from ci_action.core import publish_evidence
-from ci_action.core.config import Benchmark
+from ci_action.core.config.entries import Benchmark
 from ci_action.core.facts import Facts
-from ci_action.core.publish_evidence import MOST_CALLS, pack
-from ci_action.core.received_evidence import Received, read_received
+from ci_action.core.handover import publish_evidence
+from ci_action.core.handover.publish_evidence import MOST_CALLS, pack
+from ci_action.core.handover.received_evidence import Received, read_received
 from ci_action.core.verdict import Verdict
 from ci_action.errors import EvidenceError
 from ci_action.render.rendering import render

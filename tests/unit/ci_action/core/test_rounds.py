@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ci_action.core.rounds import block_order, log_ratios, read_round
+from ci_action.core.timing.rounds import block_order, log_ratios, read_round
 from ci_action.errors import EvidenceError
 
 ROUND: dict[str, Any] = {

@@ -8,9 +8,18 @@ import pytest
 from support.verdicts import COMMITS, config, plan, result
 
 from ci_action.app import Evidence, Prepared, conclude
-from ci_action.core.publish_evidence import pack
-from ci_action.core.received_evidence import Received, read_received
-from ci_action.core.shards import Shard, artifact_name, evidence_group, evidence_name, joined, matrix, only, parse_shard
+from ci_action.core.handover.publish_evidence import pack
+from ci_action.core.handover.received_evidence import Received, read_received
+from ci_action.core.handover.shards import (
+    Shard,
+    artifact_name,
+    evidence_group,
+    evidence_name,
+    joined,
+    matrix,
+    only,
+    parse_shard,
+)
 from ci_action.core.verdict import Gate, Word
 from ci_action.errors import ConfigError, EvidenceError
 

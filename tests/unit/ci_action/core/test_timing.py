@@ -9,13 +9,13 @@ import pytest
 from support.rounds import Machine, evidence
 from support.verdicts import config, limit, plan, result, target
 
-from ci_action.core.assembling import side_report
 from ci_action.core.comparing import compare
-from ci_action.core.config import Benchmark
+from ci_action.core.config.entries import Benchmark
 from ci_action.core.document import to_json, verdict_document
-from ci_action.core.evidence_file import read_evidence
 from ci_action.core.judging import judge, judge_row
-from ci_action.core.timing import timing_rows, with_timings
+from ci_action.core.timing.assembling import side_report
+from ci_action.core.timing.evidence_file import read_evidence
+from ci_action.core.timing.rows import timing_rows, with_timings
 from ci_action.core.verdict import Gate, Row, Word
 
 LATENCY = limit("latency", max_increase=0.05)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ci_action.core.toml_lines import key_lines, line_of
+from ci_action.core.config.toml_lines import key_lines, line_of
 
 TEXT = '''# comment = 1
 a = [

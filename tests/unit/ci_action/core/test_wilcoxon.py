@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ci_action.core.wilcoxon import estimate_shift, p_above, two_sided_p, walsh_averages
+from ci_action.core.timing.wilcoxon import estimate_shift, p_above, two_sided_p, walsh_averages
 
 differences = st.lists(st.integers(-10_000, 10_000), min_size=6, max_size=14, unique_by=abs).filter(
     lambda d: 0 not in d

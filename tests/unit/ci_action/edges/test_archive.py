@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ci_action.edges import archive
-from ci_action.edges.archive import only_file
+from ci_action.edges.github import archive
+from ci_action.edges.github.archive import only_file
 from ci_action.errors import EvidenceError
 
 NAME = "evidence.json"

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from support.benchmarks import CONTEXT, TENSOR
 
-from ci_action.core.config import Benchmark
-from ci_action.core.lockstep import FEWEST_BLOCKS, BenchmarkJob
-from ci_action.core.rounds import log_ratios
-from ci_action.edges import lockstep
-from ci_action.edges.limits import ChildLimits
-from ci_action.edges.lockstep import time_targets
-from ci_action.edges.lockstep_worker import WorkerFailed
+from ci_action.core.config.entries import Benchmark
+from ci_action.core.timing.lockstep import FEWEST_BLOCKS, BenchmarkJob
+from ci_action.core.timing.rounds import log_ratios
+from ci_action.edges.workers import lockstep
+from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.lockstep import time_targets
+from ci_action.edges.workers.lockstep_worker import WorkerFailed
 
 PEAK = {"device": "cpu", "metric": "pytorch_tensor_bytes", "baseline_bytes": 1, "peak_bytes": 2, "delta_bytes": 1}
 

@@ -15,7 +15,7 @@ from support.markup import elements
 from support.scenes import SCENES, lockstep, rendered, scene, side_evidence
 from support.verdicts import limit, timing_row
 
-from ci_action.core.rounds import log_ratios
+from ci_action.core.timing.rounds import log_ratios
 from ci_action.core.verdict import TargetVerdict, Word
 from ci_action.render.benchmark_page import benchmark_page
 from ci_action.render.benchmark_view import benchmark_view

@@ -1,0 +1,94 @@
+"""Find the owner's config among its three possible places, and read it into values."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from posixpath import join, normpath
+from typing import TYPE_CHECKING, Any, Literal
+
+from ci_action.core.config.errors import Place, check_schema
+from ci_action.core.config.toml_lines import key_lines
+from ci_action.core.config.values import build_config
+from ci_action.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ci_action.core.config.entries import Config
+
+Kind = Literal["torchscan", "pyproject"]
+
+TABLE = ("tool", "torchscan-ci")
+_PLACES: tuple[tuple[str, Kind], ...] = (
+    ("torchscan.toml", "torchscan"),
+    (".github/torchscan.toml", "torchscan"),
+    ("pyproject.toml", "pyproject"),
+)
+MAX_BYTES = 1 << 20
+_SYNTAX_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigText:
+    """A config file as it stands in one commit. ``source`` is its path inside the repository."""
+
+    source: str
+    text: str
+    kind: Kind
+
+
+def find_config(read: Callable[[str], str | None], *, working_directory: str = ".") -> ConfigText | None:
+    """Look at the three places; ``read`` gives a file of one commit, or None where the commit lacks it.
+
+    Raises:
+        ConfigError: where more than one place holds a config.
+    """
+    found = []
+    for name, kind in _PLACES:
+        source = normpath(join(working_directory, name))
+        text = read(source)
+        if text is not None and (kind == "torchscan" or _has_table(text, source)):
+            found.append(ConfigText(source=source, text=text, kind=kind))
+    if len(found) > 1:
+        places = " and ".join(item.source for item in found)
+        raise ConfigError(f"two configs: {places}; keep one of them, so that it is plain whose limits count")
+    return found[0] if found else None
+
+
+def load_config(text: str, *, source: str, kind: Kind = "torchscan") -> Config:
+    """Read one config text.
+
+    Raises:
+        ConfigError: names file, line, key, what was found, what is accepted, and a near match.
+    """
+    document = _parse(text, source)
+    place = Place(source=source, lines=key_lines(text), prefix=TABLE if kind == "pyproject" else ())
+    table: Any = document
+    for part in place.prefix:
+        table = table.get(part) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        raise ConfigError(f"{source}: [{'.'.join(TABLE)}] is missing or is not a table")
+    check_schema(table, place)
+    return build_config(table, place)
+
+
+def _parse(text: str, source: str) -> dict[str, Any]:
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise ConfigError(f"{source}: the file is larger than {MAX_BYTES} bytes, which no config needs")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = _SYNTAX_LINE.search(str(error))
+        where = f"{source}:{line[1]}" if line else source
+        raise ConfigError(f"{where}: not TOML: {_SYNTAX_LINE.sub('', str(error))}") from None
+    except (ValueError, RecursionError) as error:  # an integer past the digit cap; brackets without an end
+        raise ConfigError(f"{source}: not a TOML that can be read: {type(error).__name__}") from None
+
+
+def _has_table(text: str, source: str) -> bool:
+    if TABLE[1] not in text:
+        return False  # somebody else's pyproject.toml, which may be broken for all we care
+    tool = _parse(text, source).get(TABLE[0])
+    return isinstance(tool, dict) and TABLE[1] in tool

@@ -1,0 +1,1 @@
+"""The repository, by hardened git calls."""

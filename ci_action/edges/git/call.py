@@ -1,0 +1,89 @@
+"""One git process: hardened, timed, and its failure turned into one sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ci_action.edges.git.environment import (
+    HARDENING,
+    as_variables,
+    base_environment,
+    credentials,
+    trusted,
+    without_filters,
+)
+from ci_action.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CALL_SECONDS = 600.0
+
+
+class GitCall:
+    """Runs git in one directory. ``variables`` may be extended, e.g. by a scratch object store."""
+
+    def __init__(self, directory: Path, *, trust: bool = False) -> None:
+        self.directory = directory
+        config = list(HARDENING)
+        if trust:
+            config += trusted(_checkouts_around(directory))
+        self._config = config
+        self.variables: dict[str, str] = {}
+        self._config += without_filters(self._listed("--name-only", "--get-regexp", r"^filter\."))
+
+    def authenticate(self, token: str, server_url: str) -> None:
+        """Send ``token`` to ``server_url``, unless the checkout already carries its own credentials."""
+        if not self._listed("--name-only", "--get-regexp", r"^http\..*\.?extraheader$"):
+            self._config.append(credentials(token, server_url))
+
+    def text(self, *arguments: str, directory: Path | None = None) -> str:
+        """Standard output as text. Raises GitError with what git said."""
+        done = self.run(*arguments, directory=directory)
+        if done.returncode:
+            raise GitError(f"git {arguments[0]} failed in {self.directory}: {complaint(done)}")
+        return done.stdout.decode("utf-8", errors="surrogateescape")
+
+    def succeeds(self, *arguments: str) -> bool:
+        """Whether git exits with 0."""
+        return self.run(*arguments).returncode == 0
+
+    def run(
+        self, *arguments: str, directory: Path | None = None, extra: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git without judging its exit code."""
+        environment = {**base_environment(os.environ), **as_variables(self._config), **self.variables, **(extra or {})}
+        try:
+            return subprocess.run(
+                ["git", "--literal-pathspecs", *arguments],
+                cwd=directory or self.directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=CALL_SECONDS,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise GitError(
+                f"git cannot be started in {self.directory}: install git, or give an existing folder"
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise GitError(f"git {arguments[0]} gave no answer within {CALL_SECONDS:.0f} s") from error
+
+    def _listed(self, *arguments: str) -> list[str]:
+        return self.run("config", *arguments).stdout.decode("utf-8", errors="replace").split()
+
+
+def complaint(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The last line of git's complaint, cut: git repeats itself."""
+    lines = [line.strip() for line in done.stderr.decode("utf-8", errors="replace").splitlines() if line.strip()]
+    return (lines[-1] if lines else f"exit code {done.returncode}")[:300]
+
+
+def _checkouts_around(directory: Path) -> list[Path]:
+    """The nearest enclosing checkout: the only directory whose foreign owner is accepted."""
+    resolved = directory.resolve()
+    return [path for path in (resolved, *resolved.parents) if (path / ".git").exists()][:1]

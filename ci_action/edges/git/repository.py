@@ -1,0 +1,196 @@
+"""The Git port with the real git: commits by full SHA, detached worktrees, a workspace that is never touched."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ci_action.edges.git.call import GitCall, complaint
+from ci_action.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+DEEPENING = (("--deepen=50",), ("--deepen=200",), ("--unshallow",))
+WORKTREE_PREFIX = "torchscan-"
+FILE_BYTES = 1 << 20
+DEEPER = "give actions/checkout the input fetch-depth: 0, or fetch that commit in an earlier step"
+
+
+class GitRepository:
+    """The repository that holds ``directory``.
+
+    ``scratch`` takes the worktrees. ``trust`` accepts a checkout owned by another user (containers in CI). ``token``
+    is sent to ``server_url`` only, and only where the checkout has no credentials of its own.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        scratch: Path,
+        trust: bool = False,
+        token: str | None = None,
+        server_url: str = "https://github.com",
+    ) -> None:
+        self._git = GitCall(directory, trust=trust)
+        top = self._git.run("rev-parse", "--show-toplevel")
+        if top.returncode:
+            raise GitError(f"{directory} is not inside a git repository that may be read: {complaint(top)}")
+        self.top = Path(top.stdout.decode().rstrip("\n")).resolve()
+        self._scratch = scratch
+        if token:
+            self._git.authenticate(token, server_url)
+
+    def resolve(self, revision: str) -> str:
+        """The full SHA of a commit that is here. Raises GitError naming the revision."""
+        if revision.startswith("-") or "\0" in revision:
+            raise GitError(f"{revision!r} is not the name of a commit")
+        found = self._git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        if found.returncode:
+            raise GitError(f"there is no commit {revision!r} in {self.top}: fetch it first, or name another one")
+        return found.stdout.decode().strip()
+
+    def tip(self, branch: str) -> str:
+        """The commit at the end of a branch: as the remote has it now, else as this clone last saw it."""
+        ref = f"refs/heads/{branch}"
+        for remote in self._remotes()[:1]:
+            listed = self._git.run("ls-remote", "--exit-code", "--end-of-options", remote, ref).stdout.decode().split()
+            if len(listed) >= 2 and listed[1] == ref:
+                self.ensure(listed[0])
+                return listed[0]
+            with suppress(GitError):
+                return self.resolve(f"refs/remotes/{remote}/{branch}")
+        return self.resolve(ref)
+
+    def parents(self, sha: str) -> list[str]:
+        """Parents as the commit itself names them, also where a shallow clone has cut them off."""
+        header = self._git.text("cat-file", "commit", _full(sha)).partition("\n\n")[0]
+        return [line.removeprefix("parent ") for line in header.splitlines() if line.startswith("parent ")]
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The best common ancestor; of several (criss-cross merges) always the same one. Deepens a shallow clone."""
+        for deepen in ((), *DEEPENING):
+            if deepen and not self._is_shallow():
+                break
+            if deepen:
+                self._fetch(*deepen, one, other)
+            bases = self._git.run("merge-base", "--all", _full(one), _full(other)).stdout.decode().split()
+            if bases:
+                return min(bases)
+        raise GitError(f"commits {one[:12]} and {other[:12]} have no common ancestor in {self.top}: {DEEPER}")
+
+    def ensure(self, sha: str) -> None:
+        """Make a commit available: as it is, fetched by its SHA, or by deepening a shallow clone."""
+        if self._has(_full(sha)):
+            return
+        shallow = self._is_shallow()
+        said = self._fetch("--depth=1", sha) if shallow else self._fetch(sha)
+        for deepen in DEEPENING if shallow else ():
+            if self._has(sha):
+                return
+            said = self._fetch(*deepen) or said
+        if not self._has(sha):
+            kind = "shallow clone" if shallow else "repository"
+            raise GitError(f"commit {sha} is not in this {kind} and cannot be fetched ({said}): {DEEPER}")
+
+    def read(self, sha: str, path: str) -> str | None:
+        """A regular file's text at a commit; None if there is no such file."""
+        listed = self._git.text("ls-tree", "-z", "--full-tree", _full(sha), "--", path).split("\0")[0]
+        if not listed:
+            return None
+        mode, kind, blob = listed.partition("\t")[0].split()
+        if kind != "blob" or mode == "120000":
+            raise GitError(f"{path} at {sha[:12]} is not a regular file: put a plain file there")
+        if int(self._git.text("cat-file", "-s", blob)) > FILE_BYTES:
+            raise GitError(f"{path} at {sha[:12]} is larger than {FILE_BYTES} bytes")
+        try:
+            return self._git.run("cat-file", "blob", blob).stdout.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise GitError(f"{path} at {sha[:12]} is not UTF-8 text") from error
+
+    def changed_paths(self, base: str, head: str) -> list[str]:
+        """Paths whose content or mode differs; a rename is its old and its new path."""
+        listed = self._git.text(
+            "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", _full(base), _full(head)
+        )
+        return [path for path in listed.split("\0") if path]
+
+    def snapshot(self) -> str:
+        """A commit of the working tree as it stands, untracked files included, ignored ones not.
+
+        Its objects lie in the scratch folder: neither the index nor the object store of the repository changes.
+        """
+        objects = self._git.text("rev-parse", "--path-format=absolute", "--git-path", "objects").rstrip("\n")
+        index = Path(self._git.text("rev-parse", "--path-format=absolute", "--git-path", "index").rstrip("\n"))
+        store = self._scratch / "objects"
+        store.mkdir(parents=True, exist_ok=True)
+        self._git.variables = {"GIT_OBJECT_DIRECTORY": str(store), "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
+        if index.exists():  # its cached stats spare git from reading every file again
+            shutil.copyfile(index, self._scratch / "index")
+        person = {f"GIT_{role}_{key}": "torchscan" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+        with_index = {"GIT_INDEX_FILE": str(self._scratch / "index"), **person}
+        steps = (("add", "--all", "--", "."), ("write-tree",))
+        tree = [self._checked(*step, extra=with_index) for step in steps][-1]
+        return self._checked("commit-tree", tree, "-p", "HEAD", "-m", "working tree", extra=with_index)
+
+    @contextmanager
+    def worktree(self, sha: str, name: str) -> Iterator[Path]:
+        """A detached worktree of one commit in the scratch folder, gone at the end."""
+        self._forget_the_dead()
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        path = Path(tempfile.mkdtemp(prefix=f"{WORKTREE_PREFIX}{name}-", dir=self._scratch)).resolve()
+        try:
+            self._git.text("worktree", "add", "--quiet", "--detach", "--force", str(path), _full(sha))
+            yield path
+        finally:
+            self._git.run("worktree", "remove", "--force", "--force", str(path))
+            shutil.rmtree(path, ignore_errors=True)
+            self._forget_the_dead()
+
+    def _forget_the_dead(self) -> None:
+        """Drop git's records of our own worktrees whose folders are gone, as a killed run leaves them."""
+        common = Path(self._git.text("rev-parse", "--path-format=absolute", "--git-common-dir").rstrip("\n"))
+        for record in (common / "worktrees").glob(f"{WORKTREE_PREFIX}*"):
+            pointer = record / "gitdir"
+            if not pointer.exists() or not Path(pointer.read_text(encoding="utf-8").strip()).exists():
+                shutil.rmtree(record, ignore_errors=True)
+
+    def _checked(self, *arguments: str, extra: dict[str, str]) -> str:
+        done = self._git.run(*arguments, directory=self.top, extra=extra)
+        if done.returncode:
+            raise GitError(f"the working tree of {self.top} cannot be captured: {complaint(done)}")
+        return done.stdout.decode().strip()
+
+    def _has(self, sha: str) -> bool:
+        return self._git.succeeds("cat-file", "-e", f"{sha}^{{commit}}")
+
+    def _is_shallow(self) -> bool:
+        return self._git.text("rev-parse", "--is-shallow-repository").strip() == "true"
+
+    def _remotes(self) -> list[str]:
+        """Names of the remotes, origin first."""
+        return sorted(self._git.text("remote").split(), key=lambda name: (name != "origin", name))
+
+    def _fetch(self, *arguments: str) -> str:
+        """Fetch options and commits from the remote; returns git's complaint, or nothing."""
+        remotes = self._remotes()
+        if not remotes:
+            return "the repository has no remote"
+        options = [word for word in arguments if word.startswith("--")]
+        commits = [_full(word) for word in arguments if not word.startswith("--")]
+        # An empty refmap keeps the fetch from moving remote-tracking branches; without commits the branches are meant.
+        quiet = ["--no-tags", "--no-write-fetch-head", *(["--refmap="] if commits else [])]
+        done = self._git.run("fetch", *quiet, *options, remotes[0], *commits)
+        return complaint(done) if done.returncode else ""
+
+
+def _full(sha: str) -> str:
+    if not SHA.fullmatch(sha):
+        raise GitError(f"{sha!r} is not a full commit id (40 or 64 lower-case hexadecimal digits)")
+    return sha

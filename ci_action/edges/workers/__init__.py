@@ -1,0 +1,1 @@
+"""The worker processes: their environment, their watch, and how they die."""

@@ -1,0 +1,195 @@
+"""The Measurer port: workers as child processes, results as files, every death with its cause."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ci_action.edges.workers.environment import worker_environment
+from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.lockstep import WorkerPlace, time_targets
+from ci_action.edges.workers.side_environment import Interpreter, make_environment
+from ci_action.edges.workers.side_run import SideRun, failed_result
+from ci_action.edges.workers.watch import shown_output
+from ci_action.errors import MeasurementError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ci_action.core.spec import Side, TargetResult, WorkerSpec
+    from ci_action.core.timing.evidence import BenchmarkEvidence
+    from ci_action.core.timing.lockstep import BenchmarkJob
+
+POLL_SECONDS = 0.02
+HEARTBEAT_SECONDS = 60.0
+PACKAGES = ("torchscan", "ci_action")
+
+
+class ChildMeasurer:
+    """Runs each spec in the owner's interpreter. ``scratch`` takes specs, results and captured output.
+
+    ``on_result`` hears of each result as it comes; ``on_output`` gets what a side printed, once it is done.
+    """
+
+    def __init__(
+        self,
+        *,
+        python: str,
+        scratch: Path,
+        environ: Mapping[str, str],
+        pass_env: Sequence[str] = (),
+        limits: ChildLimits | None = None,
+        install: Mapping[Side, Sequence[str]] | None = None,
+        on_result: Callable[[TargetResult], None] | None = None,
+        on_output: Callable[[str, str], None] | None = None,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self._scratch = scratch
+        self._install = install or {}
+        self._limits = limits or ChildLimits()
+        environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
+        shared = Interpreter(python=_interpreter(python), environment=environment)
+        self._interpreters: dict[Side, Interpreter] = {"base": shared, "head": shared}
+        self._on_result = on_result
+        self._on_output = on_output
+        self._say = on_progress or _say_nothing
+
+    def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]:
+        """Measure all sides at once, or each after the one before it has ended and been read.
+
+        Raises MeasurementError where the interpreter itself cannot measure, on every side.
+        """
+        groups = [_sharing(specs)] if parallel else [[spec] for spec in specs]
+        measured = [results for group in groups for results in self._together(group)]
+        _refuse_broken_interpreter([result for results in measured for result in results])
+        return measured
+
+    def benchmark(self, jobs: Sequence[BenchmarkJob]) -> dict[str, BenchmarkEvidence]:
+        """Time each job's target in lockstep pairs. A target's failure is in its evidence.
+
+        Workers are spoken to over inherited descriptors, which Windows does not have: nothing is timed there.
+        """
+        if os.name != "posix":
+            return {}
+        place = WorkerPlace(
+            interpreters=self._interpreters,
+            scratch=self._scratch,
+            limits=self._limits,
+            on_output=self._on_output,
+        )
+        return time_targets(jobs, place, self._say)
+
+    def _together(self, specs: Sequence[WorkerSpec]) -> list[list[TargetResult]]:
+        broken = {spec["side"]: why for spec in specs if (why := self._prepare(spec))}
+        sides = {spec["side"]: self._side(spec) for spec in specs if spec["side"] not in broken}
+        self._run(list(sides.values()))
+        return [
+            sides[spec["side"]].results() if spec["side"] in sides else _uninstalled(spec, broken[spec["side"]])
+            for spec in specs
+        ]
+
+    def _run(self, sides: list[SideRun]) -> None:
+        try:
+            for side in sides:
+                side.start()
+            running, said = sides, time.monotonic()
+            while running:
+                running = [side for side in running if not side.is_done_after_step()]
+                if time.monotonic() - said > HEARTBEAT_SECONDS:
+                    said = time.monotonic()
+                    busy = [f"{side.name} {side.in_progress}" for side in running if side.in_progress]
+                    self._say(f"still measuring {', '.join(busy)}" if busy else "still measuring")
+                time.sleep(POLL_SECONDS if running else 0)
+        finally:
+            for side in sides:
+                side.stop()
+        if self._on_output:
+            for side in sides:
+                self._on_output(side.name, side.output())
+
+    def _prepare(self, spec: WorkerSpec) -> str:
+        """Make the side's own environment where the owner wants one; of a fork, head's after base is measured.
+
+        Gives what went wrong, or nothing.
+        """
+        side = spec["side"]
+        install = self._install.get(side)
+        if not install:
+            return ""
+        self._say(f"{side}: {' '.join(install)}")
+        folder = Path(tempfile.mkdtemp(prefix=f"environment-{side}-", dir=self._scratch))
+        try:
+            self._interpreters[side] = make_environment(spec, install, self._interpreters[side], folder)
+        except MeasurementError as error:
+            return str(error)
+        finally:
+            if self._on_output:
+                self._on_output(f"install of {side}", shown_output(folder / "install.txt"))
+        return ""
+
+    def _side(self, spec: WorkerSpec) -> SideRun:
+        folder = Path(tempfile.mkdtemp(prefix=f"{spec['side']}-", dir=self._scratch))
+        return SideRun(
+            spec=spec,
+            folder=folder,
+            python=self._interpreters[spec["side"]].python,
+            environment=self._interpreters[spec["side"]].environment,
+            timeout_seconds=self._limits.timeout_seconds,
+            memory_bytes=self._limits.memory_bytes,
+            on_result=self._on_result,
+        )
+
+
+def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
+    """Give sides that run at once their share of the processors, unless the owner fixed the threads."""
+    share = max(1, (os.cpu_count() or 1) // max(1, len(specs)))
+    return [spec if spec["threads"] is not None else {**spec, "threads": share} for spec in specs]
+
+
+def _uninstalled(spec: WorkerSpec, why: str) -> list[TargetResult]:
+    return [failed_result(target, spec, "environment", "InstallFailed", why) for target in spec["targets"]]
+
+
+def _say_nothing(_line: str) -> None:
+    """Progress that nobody asked for."""
+
+
+def _interpreter(python: str) -> str:
+    found = shutil.which(python)
+    if found is None:
+        raise MeasurementError(
+            f"the interpreter {python!r} cannot be found or executed: set up Python 3.11 or newer in the job, "
+            "or name its path with the input python"
+        )
+    return str(Path(found).absolute())  # not resolved: a venv's python is a link, and the link's place matters
+
+
+def _own_packages(folder: Path) -> Path:
+    """A folder that holds links to our two packages and nothing else, so that no other package comes along."""
+    import torchscan
+
+    homes = {"torchscan": Path(torchscan.__file__).parent, "ci_action": Path(__file__).parents[1]}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in PACKAGES:
+        link = folder / name
+        if link.exists():
+            continue
+        try:
+            link.symlink_to(homes[name].resolve(), target_is_directory=True)
+        except OSError:  # Windows without the right to make links
+            shutil.copytree(homes[name], link)
+    return folder
+
+
+def _refuse_broken_interpreter(results: Sequence[TargetResult]) -> None:
+    reasons = [result["failure"]["message"] for result in results if _is_environmental(result) and result["failure"]]
+    if results and len(reasons) == len(results):
+        raise MeasurementError(reasons[0])
+
+
+def _is_environmental(result: TargetResult) -> bool:
+    return result["failure"] is not None and result["failure"]["stage"] == "environment"

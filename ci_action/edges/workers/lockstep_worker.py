@@ -1,0 +1,172 @@
+"""One worker of a lockstep pair as the orchestrator sees it: told what to do, waited for, watched, ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, cast
+
+from ci_action.core.strict_json import parse_json
+from ci_action.core.timing.lockstep import ANSWER_BYTES, Ready
+from ci_action.edges.workers.death import cause, shown_bytes
+from ci_action.edges.workers.watch import WatchedProcess, shown_output
+from ci_action.errors import EvidenceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ci_action.core.spec import Failure, Side, WorkerSpec
+    from ci_action.core.timing.lockstep import Answer, Command
+
+LOOK_SECONDS = 0.5
+"""How long a block may run before its process is looked at: looking costs processor time that the block would miss."""
+
+_ANSWERS = {
+    "calibrate": "call_seconds",
+    "block": "seconds",
+    "peak": "peak",
+    "outputs": "outputs",
+    "rss": "rss_bytes",
+    "instructions": "instructions",
+}
+
+
+class WorkerFailed(Exception):  # noqa: N818 # a signal between edges, never shown as an error
+    """A worker gave up, died, or was stopped: of which side, and why."""
+
+    def __init__(self, side: Side, failure: Failure) -> None:
+        super().__init__(failure["message"])
+        self.side = side
+        self.failure = failure
+
+
+class LockstepWorker:
+    """A fresh process for one side. It is ready once ``ready()`` has returned, and runs only what it is told to."""
+
+    def __init__(
+        self,
+        spec: WorkerSpec,
+        *,
+        folder: Path,
+        python: str,
+        environment: Mapping[str, str],
+        timeout_seconds: float,
+        memory_bytes: int | None,
+        under: Sequence[str] = (),
+    ) -> None:
+        self.side = spec["side"]
+        self._timeout_seconds = timeout_seconds
+        self._memory_bytes = memory_bytes
+        self._output = folder / "output.txt"
+        self._unread = b""
+        file = folder / "spec.json"
+        file.write_text(json.dumps(spec), encoding="utf-8")
+        commands, self._commands = os.pipe()
+        self._answers, answers = os.pipe()
+        command = [*under, python, "-P", "-m", "ci_action.worker.lockstep", str(file), str(commands), str(answers)]
+        try:
+            self._process = WatchedProcess(
+                command,
+                cwd=Path(spec["root"]),
+                environment=environment,
+                output=self._output,
+                pass_fds=(commands, answers),
+            )
+        finally:
+            os.close(commands)
+            os.close(answers)
+
+    def ready(self) -> Ready:
+        """Wait until the target is built and warm. Raises WorkerFailed."""
+        ready: Any = self._answer("ready")["ready"]
+        if not isinstance(ready, dict) or set(ready) != set(Ready.__annotations__):
+            raise self._malformed()
+        return cast("Ready", ready)
+
+    def ask(self, command: Command) -> Answer:
+        """Give a command and wait for its answer. Raises WorkerFailed."""
+        self.tell(command)
+        return self.answer(command)
+
+    def tell(self, command: Command) -> None:
+        """Give a command; it is carried out as soon as the worker is ready."""
+        with suppress(BrokenPipeError):  # it has ended: its last answer, or its exit code, says why
+            os.write(self._commands, json.dumps(command).encode() + b"\n")
+
+    def answer(self, command: Command) -> Answer:
+        """Wait for the answer to a command that was given. Raises WorkerFailed."""
+        return self._answer(_ANSWERS[command["do"]])
+
+    def resident_bytes(self) -> int:
+        """The most that the process and its descendants were seen to hold."""
+        return self._process.look()
+
+    def output(self) -> str:
+        """What the measured code printed, capped."""
+        return shown_output(self._output)
+
+    def stop(self) -> None:
+        """End the process and whatever it started."""
+        self._process.kill()
+        for descriptor in (self._commands, self._answers):
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def discard(self) -> None:
+        """Remove what it wrote: a run starts dozens of workers."""
+        shutil.rmtree(self._output.parent, ignore_errors=True)
+
+    def _answer(self, expected: str) -> Answer:
+        began = monotonic()
+        while b"\n" not in self._unread:
+            readable, _, _ = select.select([self._answers], [], [], LOOK_SECONDS)
+            if readable:
+                chunk = os.read(self._answers, 1 << 16)
+                self._unread += chunk
+                if not chunk or len(self._unread) > ANSWER_BYTES:
+                    self._ended()
+            # A child that the measured code left behind may hold the pipe open after the worker's own end.
+            elif self._process.returncode is not None:
+                self._ended()
+            self._enforce(began)
+        line, _, self._unread = self._unread.partition(b"\n")
+        return self._parsed(line, expected)
+
+    def _parsed(self, line: bytes, expected: str) -> Answer:
+        try:
+            answer: Any = parse_json(line)
+        except EvidenceError as error:
+            raise self._malformed() from error
+        if isinstance(answer, dict) and isinstance(answer.get("failure"), dict):
+            raise WorkerFailed(self.side, cast("Failure", answer["failure"]))
+        if not isinstance(answer, dict) or set(answer) != {expected}:
+            raise self._malformed()
+        return cast("Answer", answer)
+
+    def _malformed(self) -> WorkerFailed:
+        return self._fault("MalformedResult", "the worker's answer is not what was asked for")
+
+    def _ended(self) -> None:
+        deadline = monotonic() + LOOK_SECONDS
+        while self._process.returncode is None and monotonic() < deadline:
+            sleep(LOOK_SECONDS / 10)  # the pipe closes a moment before the process has ended with its own code
+        self._process.kill()
+        code = self._process.returncode or 0
+        raise self._fault("WorkerDied", cause(code, self._process.peak_bytes))
+
+    def _enforce(self, began: float) -> None:
+        used = self._process.look()
+        if self._memory_bytes is not None and used > self._memory_bytes:
+            limit = shown_bytes(self._memory_bytes)
+            raise self._fault("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the memory-limit is {limit}")
+        if monotonic() - began > self._timeout_seconds:
+            seconds = f"{self._timeout_seconds:g} s"
+            raise self._fault("Timeout", f"no answer within {seconds}, the timeout-seconds of the config")
+
+    def _fault(self, kind: str, message: str) -> WorkerFailed:
+        return WorkerFailed(self.side, {"stage": "benchmark", "type": kind, "message": message, "frames": []})

@@ -90,7 +90,8 @@ def measure(plan: Plan, git: Git, measurer: Measurer, *, checkout: Path) -> Evid
         for side, sha in (("base", plan.commits.base_sha), ("head", plan.commits.measured_sha)):
             spec = _spec(plan, side)  # type: ignore[arg-type] # mypy widens the literals of the tuple
             if sha is not None and spec["targets"]:
-                specs.append(_placed(spec, stack.enter_context(git.worktree(sha, side)), plan, checkout))
+                worktree = git.worktree(sha, side, submodules=plan.policy.submodules, lfs=plan.policy.lfs)
+                specs.append(_placed(spec, stack.enter_context(worktree), plan, checkout))
         results = measurer.measure(specs, parallel=not is_foreign)
         benchmarks = measurer.benchmark(benchmark_jobs(plan, specs, failed=_failed(results)))
     by_side = {spec["side"]: found for spec, found in zip(specs, results, strict=True)}

@@ -17,6 +17,8 @@ _RUN_KEYS = (
     "max_seconds",
     "pass_env",
     "environment",
+    "submodules",
+    "lfs",
     "comment",
 )
 _SPELLING = {"memory_limit_bytes": "memory-limit"}

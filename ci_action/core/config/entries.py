@@ -89,4 +89,6 @@ class Config:
     pass_env: tuple[str, ...] = ()
     environment: Literal["shared", "separate"] = "shared"
     install: tuple[str, ...] = ()
+    submodules: bool = False
+    lfs: bool = False
     comment: CommentMode = "always"

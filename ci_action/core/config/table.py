@@ -50,7 +50,7 @@ def _type(entry: dict[str, Any], schema: dict[str, Any]) -> str:
         inner = _resolve(entry["items"], schema)
         plain = "tables" if inner.get("type") == "object" else "metrics" if "enum" in inner else "texts"
         return f"list of {plain}"
-    words = {"string": "text", "object": "table", "integer": "integer", "number": "number"}
+    words = {"string": "text", "object": "table", "integer": "integer", "number": "number", "boolean": "true or false"}
     return " or ".join(words[each] for each in ([kind] if isinstance(kind, str) else kind))
 
 
@@ -63,4 +63,6 @@ def _default(key: str, entry: dict[str, Any], content: dict[str, Any]) -> str:
 def _toml(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)

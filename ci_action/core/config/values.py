@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ci_action.core.metrics import Quantity
 
 _POLICIES = ("on-exceed", "on-unknown", "on-inconclusive", "on-missing-base", "on-removed")
-_PLAIN = ("accept-label", "threads", "seed", "environment", "comment")
+_PLAIN = ("accept-label", "threads", "seed", "environment", "submodules", "lfs", "comment")
 _LISTS = ("import-paths", "pass-env", "install")
 _WILDCARDS = frozenset("*?[")
 

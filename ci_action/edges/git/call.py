@@ -18,7 +18,7 @@ from ci_action.edges.git.environment import (
 from ci_action.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 CALL_SECONDS = 600.0
 
@@ -33,11 +33,11 @@ class GitCall:
             config += trusted(_checkouts_around(directory))
         self._config = config
         self.variables: dict[str, str] = {}
-        self._config += without_filters(self._listed("--name-only", "--get-regexp", r"^filter\."))
+        self._config += without_filters(self.listed("--name-only", "--get-regexp", r"^filter\."))
 
     def authenticate(self, token: str, server_url: str) -> None:
         """Send ``token`` to ``server_url``, unless the checkout already carries its own credentials."""
-        if not self._listed("--name-only", "--get-regexp", r"^http\..*\.?extraheader$"):
+        if not self.listed("--name-only", "--get-regexp", r"^http\..*\.?extraheader$"):
             self._config.append(credentials(token, server_url))
 
     def text(self, *arguments: str, directory: Path | None = None) -> str:
@@ -52,10 +52,15 @@ class GitCall:
         return self.run(*arguments).returncode == 0
 
     def run(
-        self, *arguments: str, directory: Path | None = None, extra: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        directory: Path | None = None,
+        extra: Mapping[str, str] | None = None,
+        config: Sequence[tuple[str, str]] = (),
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run git without judging its exit code."""
-        environment = {**base_environment(os.environ), **as_variables(self._config), **self.variables, **(extra or {})}
+        """Run git without judging its exit code. ``config`` outranks what every call is given."""
+        set_up = as_variables([*self._config, *config])
+        environment = {**base_environment(os.environ), **set_up, **self.variables, **(extra or {})}
         try:
             return subprocess.run(
                 ["git", "--literal-pathspecs", *arguments],
@@ -73,7 +78,18 @@ class GitCall:
         except subprocess.TimeoutExpired as error:
             raise GitError(f"git {arguments[0]} gave no answer within {CALL_SECONDS:.0f} s") from error
 
-    def _listed(self, *arguments: str) -> list[str]:
+    def own_headers(self) -> list[tuple[str, str]]:
+        """The headers that the checkout sends to one server each; a submodule's clone reads no config of its parent.
+
+        A header for every server is left out: a pull request may name any server in .gitmodules.
+        """
+        found = self.run("config", "-z", "--get-regexp", r"^http\.https?://.*\.extraheader$").stdout.decode()
+        pairs = [entry.partition("\n")[::2] for entry in found.split("\0") if entry]
+        resets = [(key, "") for key in dict(pairs)]  # an empty value ends the list so far: no header goes out twice
+        return [*resets, *pairs]
+
+    def listed(self, *arguments: str) -> list[str]:
+        """What ``git config`` lists, word by word."""
         return self.run("config", *arguments).stdout.decode("utf-8", errors="replace").split()
 
 

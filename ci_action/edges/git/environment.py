@@ -1,4 +1,4 @@
-"""The environment of every git call: no hooks, no filters, no monitors, no submodules, no prompts.
+"""The environment of every git call: no hooks, no filters, no monitors, no prompts, no submodules unasked.
 
 Everything is set through ``GIT_CONFIG_*`` variables, so that it also binds the processes that git itself starts, and
 so that no secret ever stands on a command line.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ HARDENING: tuple[tuple[str, str], ...] = (
     ("maintenance.auto", "false"),
     ("advice.detachedHead", "false"),
 )
+
+_LFS_PROGRAM = re.compile(r"^lfs\.(customtransfer|extension)\..*\.(path|clean|smudge)$|\.standalonetransferagent$")
 
 KEPT = frozenset(
     {
@@ -63,6 +66,11 @@ def without_filters(names: Iterable[str]) -> list[tuple[str, str]]:
     drivers = sorted({name.rpartition(".")[0] for name in names})
     off = {"smudge": "", "clean": "", "process": "", "required": "false"}
     return [(f"{driver}.{key}", value) for driver in drivers for key, value in off.items()]
+
+
+def without_programs(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Config that empties each program git-lfs would start. ``names``: keys of ``git config --get-regexp ^lfs.``."""
+    return [(name, "") for name in sorted(set(names)) if _LFS_PROGRAM.search(name)]
 
 
 def trusted(directories: Iterable[Path]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci_action.edges.git.call import GitCall, complaint
+from ci_action.edges.git.contents import fill_submodules, pull_lfs
 from ci_action.errors import GitError
 
 if TYPE_CHECKING:
@@ -140,13 +141,20 @@ class GitRepository:
         return self._checked("commit-tree", tree, "-p", "HEAD", "-m", "working tree", extra=with_index)
 
     @contextmanager
-    def worktree(self, sha: str, name: str) -> Iterator[Path]:
-        """A detached worktree of one commit in the scratch folder, gone at the end."""
+    def worktree(self, sha: str, name: str, *, submodules: bool = False, lfs: bool = False) -> Iterator[Path]:
+        """A detached worktree of one commit in the scratch folder, gone at the end.
+
+        Submodules' folders stay empty and LFS files stay pointers unless asked for.
+        """
         self._forget_the_dead()
         self._scratch.mkdir(parents=True, exist_ok=True)
         path = Path(tempfile.mkdtemp(prefix=f"{WORKTREE_PREFIX}{name}-", dir=self._scratch)).resolve()
         try:
             self._git.text("worktree", "add", "--quiet", "--detach", "--force", str(path), _full(sha))
+            if submodules:
+                fill_submodules(self._git, path)
+            if lfs:
+                pull_lfs(self._git, path)
             yield path
         finally:
             self._git.run("worktree", "remove", "--force", "--force", str(path))

@@ -38,6 +38,7 @@ class FakeGit:
     folder: Path
     files: dict[str, dict[str, str]]
     live: set[str] = field(default_factory=set)
+    filled: list[tuple[str, bool, bool]] = field(default_factory=list)
 
     def read(self, sha: str, path: str) -> str | None:
         return self.files.get(sha, {}).get(path)
@@ -46,7 +47,8 @@ class FakeGit:
         return ["docs/x.md"]
 
     @contextmanager
-    def worktree(self, sha: str, name: str) -> Iterator[Path]:
+    def worktree(self, sha: str, name: str, *, submodules: bool = False, lfs: bool = False) -> Iterator[Path]:
+        self.filled.append((name, submodules, lfs))
         path = self.folder / name
         for file in [Path("x"), *map(Path, self.files[sha])]:
             (path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -107,6 +109,18 @@ def test_the_seed_is_bases_and_the_import_paths_are_each_sides_own(tmp_path: Pat
     base, head = measured(both(tmp_path, head=edited), tmp_path).specs
     assert (base["seed"], head["seed"]) == (7, 7)
     assert (base["import_paths"], head["import_paths"]) == (["lib"], ["python"])
+
+
+def test_what_a_worktree_is_filled_with_is_bases_word_on_both_sides(tmp_path: Path) -> None:
+    git = both(tmp_path, head=CONFIG.replace("seed = 7", "seed = 7\nlfs = true\nsubmodules = true"))
+    measured(git, tmp_path)
+    assert git.filled == [("base", False, False), ("head", False, False)]
+    git = both(tmp_path, base=CONFIG.replace("seed = 7", "seed = 7\nlfs = true"))
+    measured(git, tmp_path)
+    assert git.filled == [("base", False, True), ("head", False, True)]
+    git = both(tmp_path, base=CONFIG.replace("seed = 7", "seed = 7\nsubmodules = true"))
+    measured(git, tmp_path)
+    assert git.filled == [("base", True, False), ("head", True, False)]
 
 
 def test_without_a_base_head_alone_is_measured(tmp_path: Path) -> None:

@@ -147,6 +147,8 @@ def test_defaults_are_those_of_the_dataclasses() -> None:
         ('"HF_HOME"', '"GITHUB_TOKEN"', "pass-env[0]: found 'GITHUB_TOKEN'; it can hold a token"),
         ('environment = "separate"\n', "", 'install: environment = "separate" and install belong together'),
         ('"2 GiB"', '"2 GB"', "memory-limit: found '2 GB'; accepted: a number and a unit (B, KiB, MiB, GiB, TiB)"),
+        ("threads = 2", "lfs = 1", "torchscan.toml:3: lfs: found 1; accepted: true or false"),
+        ("threads = 2", 'submodules = "recursive"', "submodules: found 'recursive'; accepted: true or false"),
         ("threads = 2", "threads = 0", "torchscan.toml:3: threads: found 0; accepted: at least 1"),
         ("schema-version = 1", "schema-version = 2", "schema-version: found 2; accepted: 1"),
         ("threads = 2", "threads = ", "torchscan.toml:3: not TOML: Invalid value"),

@@ -69,6 +69,11 @@ def test_each_base_owned_key_is_named() -> None:
     ]
 
 
+def test_what_worktrees_are_filled_with_is_named_too() -> None:
+    notes = plan(config("a"), config("a", submodules=True, lfs=True)).config_notes
+    assert [note.split(":")[0] for note in notes] == ["submodules", "lfs"]
+
+
 def test_no_config_on_base_is_report_only() -> None:
     made = plan(None, config("a", limits=(limit(max=1),)))
 

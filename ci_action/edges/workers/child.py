@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import ci_action
+import torchscan
 from ci_action.edges.workers.environment import worker_environment
 from ci_action.edges.workers.limits import ChildLimits
 from ci_action.edges.workers.lockstep import WorkerPlace, time_targets
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.02
 HEARTBEAT_SECONDS = 60.0
-PACKAGES = ("torchscan", "ci_action")
 
 
 class ChildMeasurer:
@@ -170,18 +171,16 @@ def _interpreter(python: str) -> str:
 
 def _own_packages(folder: Path) -> Path:
     """A folder that holds links to our two packages and nothing else, so that no other package comes along."""
-    import torchscan
-
-    homes = {"torchscan": Path(torchscan.__file__).parent, "ci_action": Path(__file__).parents[1]}
     folder.mkdir(parents=True, exist_ok=True)
-    for name in PACKAGES:
-        link = folder / name
+    for package in (torchscan, ci_action):
+        home = Path(package.__path__[0]).resolve()
+        link = folder / home.name
         if link.exists():
             continue
         try:
-            link.symlink_to(homes[name].resolve(), target_is_directory=True)
+            link.symlink_to(home, target_is_directory=True)
         except OSError:  # Windows without the right to make links
-            shutil.copytree(homes[name], link)
+            shutil.copytree(home, link)
     return folder
 
 

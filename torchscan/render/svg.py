@@ -71,7 +71,9 @@ def svg_page(page: Page) -> str:
 
 
 def _drawing(page: Page, view: MapView) -> Drawing:
-    total = next(total for total in page.totals if total.name == page.metric)
+    total = next((total for total in page.totals if total.name == page.metric), None)
+    if total is None:
+        raise ValueError(f"totals: the report has no {page.metric}, so it cannot be drawn")
     map_y = 132 + (_LINE if page.withheld else 0)
     y = map_y + (view.height if view.tiles else 0) + 12
     legend = _flow([(text, look) for look, text in _legend(is_comparison=page.is_comparison)], y)

@@ -36,6 +36,9 @@ def check_analysis(report: Mapping[str, Any]) -> None:
         seen.add(identity)
     _check_diagnostics(report["diagnostics"])
     _require(report["context"], (), "context")
+    model_type = report["context"].get("model_type", "")
+    if not isinstance(model_type, str):
+        raise _malformed("context: model_type", "a class name", model_type)
     _require(report["operator_flops"], ("total",), "operator_flops")
     check_metric(report["operator_flops"]["total"], "operator_flops.total")
 

@@ -62,6 +62,12 @@ def test_one_odd_value_anywhere_renders_or_is_a_value_error(name: str, data: st.
     assert page.startswith("<!doctype html>")
 
 
+@pytest.mark.parametrize(("place", "odd"), [(("context", "model_type"), True), (("totals",), {})])
+def test_what_only_a_drawing_reads_is_refused_by_name(place: tuple[Any, ...], odd: Any) -> None:
+    with pytest.raises(ValueError, match=place[-1]):
+        render_report(broken("analysis", place, odd), format="svg")
+
+
 @given(place=st.sampled_from(PLACES["analysis"]), odd=st.sampled_from(ODD))
 @settings(max_examples=100)
 def test_a_broken_side_of_a_comparison_is_no_other_error(place: tuple[Any, ...], odd: Any) -> None:

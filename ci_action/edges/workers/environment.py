@@ -5,6 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from ci_action.core.config.denied import DENIED
 from ci_action.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,11 +32,6 @@ ALLOWED = (
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE"),
     *("PROGRAMDATA", "PROGRAMFILES", "NUMBER_OF_PROCESSORS"),
 )
-DENIED = (
-    *("GITHUB_*", "GH_*", "ACTIONS_*", "INPUT_*", "RUNNER_*", "TORCHSCAN_*"),
-    *("GIT_*", "SSH_*", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "LD_PRELOAD", "DYLD_INSERT_*"),
-)
-"""What no config can pass on: the runner's own credentials and files, and what would replace our code."""
 
 
 def worker_environment(environ: Mapping[str, str], pass_env: Iterable[str], python_path: str) -> dict[str, str]:

@@ -21,9 +21,21 @@ class ActionError(Exception):
 
 
 class ConfigError(ActionError):
-    """The config, an input or the command line is wrong: what, where, what is accepted."""
+    """The config, an input or the command line is wrong: what, where, what is accepted.
+
+    ``file`` is the config's path inside the repository, ``line`` and ``column`` count from 1; None where they are not
+    known for certain.
+    """
 
     exit_code = 2
+
+    def __init__(
+        self, message: str, *, file: str | None = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.column = column
 
 
 class EventError(ActionError):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ci_action.edges.commands import annotation
-from ci_action.errors import ActionError
+from ci_action.errors import ActionError, ConfigError
 from torchscan import __version__
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         return int(cli.main(arguments, prog_name="torchscan-ci", standalone_mode=False) or 0)
+    except ConfigError as error:
+        return _fail(str(error), error.exit_code, place=error)
     except ActionError as error:
         return _fail(str(error), error.exit_code)
     except click.ClickException as error:
@@ -101,9 +103,13 @@ def bug_report(error: BaseException) -> str:
     return "\n".join(lines)
 
 
-def _fail(message: str, code: int) -> int:
+def _fail(message: str, code: int, *, place: ConfigError | None = None) -> int:
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        click.echo(annotation("error", message), err=True)
+        if place is None or os.environ.get("GITHUB_EVENT_NAME") == "workflow_run":
+            shown = annotation("error", message)  # that run's annotations stand on another commit, with other lines
+        else:
+            shown = annotation("error", message, file=place.file, line=place.line, column=place.column)
+        click.echo(shown, err=True)
         summary = os.environ.get("GITHUB_STEP_SUMMARY")
         if summary:
             with Path(summary).open("a", encoding="utf-8") as file:

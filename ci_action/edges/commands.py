@@ -12,12 +12,14 @@ MESSAGE_CHARACTERS = 4000
 KINDS = frozenset({"error", "warning", "notice"})
 
 
-def annotation(kind: str, message: str, *, file: str | None = None, line: int | None = None) -> str:
-    """One annotation command, on one line whatever it is about."""
+def annotation(
+    kind: str, message: str, *, file: str | None = None, line: int | None = None, column: int | None = None
+) -> str:
+    """One annotation command, on one line whatever it is about. The runner takes a column only beside a line."""
     if kind not in KINDS:
         raise ValueError(f"an annotation is one of {sorted(KINDS)}, got {kind!r}")
-    properties = {"title": "TorchScan", "file": file, "line": None if line is None else str(line)}
-    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    properties = {"title": "TorchScan", "file": file, "line": line, "col": column if line else None}
+    shown = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::{kind} {shown}::{_data(message[:MESSAGE_CHARACTERS])}"
 
 

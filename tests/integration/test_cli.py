@@ -247,6 +247,25 @@ def test_a_dangerous_event_is_refused_before_git_is_touched(
     assert "may not measure" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        (CONFIG + "max = = 2\n", ",line=9,col=7::"),
+        (CONFIG + "max-incraese = '5%'\n", ",line=9::"),
+    ],
+    ids=["syntax", "unknown key"],
+)
+def test_a_wrong_config_is_annotated_at_its_line_whatever_its_folder_is_called(
+    config: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = "a,line=1::b%0A"
+    repo = repository(tmp_path, {f"{folder}/torchscan.toml": CONFIG}, {f"{folder}/torchscan.toml": config})
+    out = str(pull_request(repo, tmp_path, monkeypatch, TORCHSCAN_WORKING_DIRECTORY=folder))
+    assert main(["plan", "--out", out]) == 2
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("::error")]
+    assert said.startswith(f"::error title=TorchScan,file=a%2Cline=1%3A%3Ab%250A/torchscan.toml{place}")
+
+
 def test_a_deleted_branch_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = repository(tmp_path, {"torchscan.toml": CONFIG}, {"readme": "x"})
     out = str(pull_request(repo, tmp_path, monkeypatch, GITHUB_EVENT_NAME="push"))

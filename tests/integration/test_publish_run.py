@@ -207,3 +207,17 @@ def test_the_base_may_not_be_the_pull_requests_own_commit(scene: Scene) -> None:
     assert main(["receive", "--out", str(scene.out)]) == 3
     assert state_of(scene) == "error"
     assert state.comments_of(7) == []
+
+
+def test_a_config_error_is_not_annotated_on_the_default_branchs_file(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # given a head whose config is wrong: this run's annotations stand on another commit
+    head = scene.repository.commit("feature", {"torchscan.toml": CONFIG + "nope = 1\n"})
+    scene.github.state.pull_requests[7].head_sha = head
+    payload = json.loads((scene.out.parent / "event.json").read_text())
+    payload["workflow_run"]["head_sha"] = head
+    (scene.out.parent / "event.json").write_text(json.dumps(payload))
+    scene.measured("net")
+    assert main(["receive", "--out", str(scene.out)]) == 2
+    assert "::error title=TorchScan::torchscan.toml:" in capsys.readouterr().err

@@ -54,7 +54,8 @@ class Place:
         line = self.line(path)
         where = self.source if line is None else f"{self.source}:{line}"
         key = dotted(path)
-        return ConfigError(f"{where}: {key}: {problem}" if key else f"{where}: {problem}")
+        text = f"{where}: {key}: {problem}" if key else f"{where}: {problem}"
+        return ConfigError(text, file=self.source, line=line)
 
 
 def dotted(path: Path) -> str:

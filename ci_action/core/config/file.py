@@ -27,7 +27,7 @@ _PLACES: tuple[tuple[str, Kind], ...] = (
     ("pyproject.toml", "pyproject"),
 )
 MAX_BYTES = 1 << 20
-_SYNTAX_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)")
+_SYNTAX_PLACE = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,8 @@ def find_config(read: Callable[[str], str | None], *, working_directory: str = "
             found.append(ConfigText(source=source, text=text, kind=kind))
     if len(found) > 1:
         places = " and ".join(item.source for item in found)
-        raise ConfigError(f"two configs: {places}; keep one of them, so that it is plain whose limits count")
+        problem = f"two configs: {places}; keep one of them, so that it is plain whose limits count"
+        raise ConfigError(problem, file=found[-1].source)
     return found[0] if found else None
 
 
@@ -69,22 +70,31 @@ def load_config(text: str, *, source: str, kind: Kind = "torchscan") -> Config:
     for part in place.prefix:
         table = table.get(part) if isinstance(table, dict) else None
     if not isinstance(table, dict):
-        raise ConfigError(f"{source}: [{'.'.join(TABLE)}] is missing or is not a table")
+        raise ConfigError(f"{source}: [{'.'.join(TABLE)}] is missing or is not a table", file=source)
     check_schema(table, place)
     return build_config(table, place)
 
 
 def _parse(text: str, source: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise ConfigError(f"{source}: the file is larger than {MAX_BYTES} bytes, which no config needs")
+        raise ConfigError(f"{source}: the file is larger than {MAX_BYTES} bytes, which no config needs", file=source)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        line = _SYNTAX_LINE.search(str(error))
-        where = f"{source}:{line[1]}" if line else source
-        raise ConfigError(f"{where}: not TOML: {_SYNTAX_LINE.sub('', str(error))}") from None
+        raise _not_toml(str(error), source) from None
     except (ValueError, RecursionError) as error:  # an integer past the digit cap; brackets without an end
-        raise ConfigError(f"{source}: not a TOML that can be read: {type(error).__name__}") from None
+        raise ConfigError(f"{source}: not a TOML that can be read: {type(error).__name__}", file=source) from None
+
+
+def _not_toml(said: str, source: str) -> ConfigError:
+    """The parser's own words. At the end of a document it names no line, and the fault is seldom on the last one."""
+    place = _SYNTAX_PLACE.search(said)
+    if place is None:
+        return ConfigError(f"{source}: not TOML: {said}", file=source)
+    line, column = int(place[1]), int(place[2])
+    return ConfigError(
+        f"{source}:{line}: not TOML: {_SYNTAX_PLACE.sub('', said)}", file=source, line=line, column=column
+    )
 
 
 def _has_table(text: str, source: str) -> bool:

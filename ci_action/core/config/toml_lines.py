@@ -11,8 +11,10 @@ _KEY = re.compile(
     r"""\s*(?P<key>(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*'))*)\s*="""
 )
 _PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*'""")
-_STRINGS = re.compile(r'"(?:\\.|[^"\\])*"|' + r"'[^']*'")
-_FENCES = ('"""', "'''")
+_STRING_OR_COMMENT = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
+_ENDS = {'"""': re.compile(r'(?:\\.|[^"\\]|"(?!""))*"""'), "'''": re.compile(r".*?'''")}
+_NOWHERE: Path = (-1,)
+"""A table that this scan cannot name. Its keys must not be taken for those of another."""
 
 
 def _parts(dotted: str) -> list[str]:
@@ -43,17 +45,36 @@ def key_lines(text: str) -> dict[Path, int]:
     """Map each key's path (``("limits", 0, "metric")``) to its line, counted from 1. Best effort, never an error."""
     lines: dict[Path, int] = {}
     cursor, depth, fence = _Cursor(), 0, ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if fence:
-            fence = "" if fence in line else fence
-            continue
-        if depth == 0:
+    for number, line in enumerate(text.split("\n"), start=1):  # TOML and GitHub know no other end of a line
+        is_inside = bool(fence) or depth > 0
+        bare, fence = _bare(line.removesuffix("\r"), fence)
+        if not is_inside:
             _note(line, number, cursor, lines)
-        fence = next((mark for mark in _FENCES if line.count(mark) % 2), "")
-        bare = _STRINGS.sub("", line).split("#", 1)[0]
-        if not _HEADER.fullmatch(line) or depth:
+        if is_inside or not _opens_table(line):
             depth = max(0, depth + sum(map(bare.count, "[{")) - sum(map(bare.count, "]}")))
     return lines
+
+
+def _bare(line: str, fence: str) -> tuple[str, str]:
+    """The line without strings and comments, and the fence of a string that goes on in the next line."""
+    bare, at = "", 0
+    while at < len(line):
+        if fence:
+            end = _ENDS[fence].match(line, at)
+            if end is None:
+                return bare, fence
+            at, fence = end.end(), ""
+            continue
+        token = _STRING_OR_COMMENT.search(line, at)
+        if token is None:
+            return bare + line[at:], ""
+        bare, at = bare + line[at : token.start()], token.end()
+        fence = token[0] if token[0] in _ENDS else ""
+    return bare, fence
+
+
+def _opens_table(line: str) -> bool:
+    return line.lstrip(" \t").startswith("[")
 
 
 def _note(line: str, number: int, cursor: _Cursor, lines: dict[Path, int]) -> None:
@@ -61,6 +82,8 @@ def _note(line: str, number: int, cursor: _Cursor, lines: dict[Path, int]) -> No
         cursor.open(header["key"], array=header["open"] == "[[")
         for end in range(1, len(cursor.table) + 1):
             lines.setdefault(cursor.table[:end], number)
+    elif _opens_table(line):
+        cursor.table = _NOWHERE
     elif key := _KEY.match(line):
         lines.setdefault((*cursor.table, *_parts(key["key"])), number)
 

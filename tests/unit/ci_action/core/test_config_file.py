@@ -279,3 +279,25 @@ def test_500_mutated_configs_give_a_config_or_a_config_error() -> None:
     assert 250 < len(errors) < 490  # the mutations reach both ends
     assert all(error.startswith("torchscan.toml") and len(error) < 2_000 for error in errors)
     assert sum("not TOML" not in error for error in errors) > 100  # and not only the parser
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("schema-version = 1\na = = 2\n", 2, 5),
+        ("schema-version = 1\na = [1\n", None, None),  # where a list that never ends should have ended nobody knows
+        ("schema-version = 1\n" + MINIMAL + "unknown = 1\n", 5, None),
+        ("schema-version = 1\n[[targets]]\nid = 'net'\n", 2, None),  # the key is missing: its table is what there is
+        ("schema-version = 1\n" + MINIMAL + "[[limits]]\nmetric = 'latency'\nmax = '2 parsecs'\n", 7, None),
+    ],
+)
+def test_an_error_carries_its_place(text: str, line: int | None, column: int | None) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(text)
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("torchscan.toml", line, column)
+
+
+def test_of_two_configs_the_later_one_is_the_place() -> None:
+    with pytest.raises(ConfigError) as caught:
+        find_config({"torchscan.toml": "", ".github/torchscan.toml": ""}.get)
+    assert (caught.value.file, caught.value.line) == (".github/torchscan.toml", None)

@@ -1,4 +1,8 @@
+"""A key's line is right or not given: an annotation beside the wrong line sends its reader astray."""
+
 from __future__ import annotations
+
+import pytest
 
 from ci_action.core.config.toml_lines import key_lines, line_of
 
@@ -41,3 +45,28 @@ def test_keys_and_tables_have_their_lines() -> None:
 def test_a_key_without_a_line_has_that_of_its_table() -> None:
     assert line_of(("three", 0, "k", "m"), key_lines(TEXT)) == 12
     assert line_of(("nowhere",), key_lines(TEXT)) is None
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        '# a comment with three quotes: """',
+        'a = \'three quotes: """\'',
+        'a = """one line"""',
+        'a = """\nkey = 1\n"""',
+        "a = '''\n[[limits]]\nmetric = 1\n'''",
+        'a = """\n\\""" still inside\n[[limits]]\n"""',
+        'a = [\n"]", # ]\n"""\n[[limits]]\n""",\n]',
+        'a = "\u2028 and \x85 end no line of TOML"',
+        'a = "#"\r',
+    ],
+)
+def test_strings_and_comments_move_no_line(before: str) -> None:
+    text = f"{before}\n[[limits]]\nmetric = 1\n"
+    assert key_lines(text)["limits", 0, "metric"] == text.split("\n").index("metric = 1", before.count("\n") + 1) + 1
+
+
+def test_a_table_that_cannot_be_named_lends_its_keys_to_no_other() -> None:
+    text = '[[limits]]\nmetric = 1\n["a]b"]\nmax = 2\n'
+    assert ("limits", 0, "max") not in key_lines(text)
+    assert line_of(("a]b", "max"), key_lines(text)) is None

@@ -19,6 +19,21 @@ def test_an_annotation_stays_one_command_on_one_line() -> None:
     assert said == "::error title=TorchScan,file=a%2Cb%3Ac.toml,line=3::100%25 over%0A::set-output name=x::y"
 
 
+@pytest.mark.parametrize("file", ["a::error::b", "a,line=9,b", "a%0A::b", "a\r\n::set-output name=x::y", "a\nb:c,d%"])
+def test_no_file_name_can_end_a_property_or_its_command(file: str) -> None:
+    said = annotation("error", "x", file=file, line=3, column=7)
+    command = re.fullmatch(r"::error title=TorchScan,file=([^:,\r\n]*),line=3,col=7::x", said)
+    assert command is not None
+    decoded = command[1]
+    for code, char in (("%3A", ":"), ("%2C", ","), ("%0D", "\r"), ("%0A", "\n"), ("%25", "%")):  # as the runner does
+        decoded = decoded.replace(code, char)
+    assert decoded == file
+
+
+def test_a_column_without_a_line_is_left_out() -> None:
+    assert annotation("error", "x", file="a", column=7) == "::error title=TorchScan,file=a::x"
+
+
 def test_a_long_message_is_cut_to_what_is_shown() -> None:
     assert len(annotation("notice", "x" * 10_000)) < 4096
 

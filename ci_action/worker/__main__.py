@@ -8,16 +8,17 @@ from pathlib import Path
 
 
 def main(spec_file: str) -> int:
-    from ci_action.worker.environment import die_with_parent, missing_torch, report_missing
+    from ci_action.worker.environment import die_with_parent, missing_torch, report_missing, without_collections
     from ci_action.worker.load import prepend_import_paths
 
     spec = json.loads(Path(spec_file).read_text(encoding="utf-8"))
     die_with_parent()
-    reason = missing_torch()
-    if reason:
-        report_missing(spec, reason)
-        return 0
-    from ci_action.worker.run import run_targets  # everything of ours is loaded before the owner's folders come first
+    with without_collections():
+        reason = missing_torch()
+        if reason:
+            report_missing(spec, reason)
+            return 0
+        from ci_action.worker.run import run_targets  # ours is loaded before the owner's folders come first
 
     (Path(spec["out"]) / "ready").touch()
     prepend_import_paths(Path(spec["root"]), spec["import_paths"])

@@ -14,12 +14,12 @@ from typing import TextIO
 
 from ci_action.core.spec import Failure, Stage, WorkerSpec
 from ci_action.core.timing.lockstep import ANSWER_BYTES, Answer
+from ci_action.worker.failure import describe
+from ci_action.worker.isolation import foreign_modules
 
 
 def serve(spec: WorkerSpec, commands: TextIO, answers: TextIO) -> None:
     """Answer until the commands end, or until the measured code fails: its failure is the last answer."""
-    from ci_action.worker.failure import describe
-    from ci_action.worker.isolation import foreign_modules
     from ci_action.worker.session import prepare
 
     stage: Stage = "load"
@@ -48,6 +48,10 @@ class IsolationError(Exception):
     """This side ran code of the other."""
 
 
+def _environment_fault(reason: str) -> Failure:
+    return {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []}
+
+
 def _send(answers: TextIO, answer: Answer) -> None:
     from ci_action.worker.wire import bounded
 
@@ -60,23 +64,21 @@ def _send(answers: TextIO, answer: Answer) -> None:
 
 def main(spec_file: str, reader: str, writer: str) -> int:
     """Open the channel and serve."""
-    from ci_action.worker.environment import die_with_parent, missing_torch
+    from ci_action.worker.environment import die_with_parent, missing_torch, without_collections
     from ci_action.worker.load import prepend_import_paths
 
     die_with_parent()
     for descriptor in (int(reader), int(writer)):
         os.set_inheritable(descriptor, False)  # programs that the measured code starts have no part in this
     with os.fdopen(int(reader), encoding="utf-8") as commands, os.fdopen(int(writer), "w", encoding="utf-8") as answers:
-        reason = missing_torch()
-        if reason:
-            _send(
-                answers,
-                {"failure": {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []}},
-            )
-            return 0
-        spec: WorkerSpec = json.loads(Path(spec_file).read_text(encoding="utf-8"))
-        import ci_action.worker.session  # noqa: F401 # ours is loaded before the owner's folders come first
+        with without_collections():
+            reason = missing_torch()
+            if reason:
+                _send(answers, {"failure": _environment_fault(reason)})
+                return 0
+            import ci_action.worker.session  # noqa: F401 # ours is loaded before the owner's folders come first
 
+        spec: WorkerSpec = json.loads(Path(spec_file).read_text(encoding="utf-8"))
         prepend_import_paths(Path(spec["root"]), spec["import_paths"])
         sys.argv = [spec_file]
         serve(spec, commands, answers)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import random
-import sys
 from pathlib import Path
 from time import perf_counter
 
@@ -14,6 +12,7 @@ from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, Targ
 from ci_action.worker.failure import describe, is_our_own
 from ci_action.worker.isolation import foreign_modules
 from ci_action.worker.load import load_factory
+from ci_action.worker.seeding import seed_everything
 from ci_action.worker.target import build, with_arguments
 from ci_action.worker.wire import write_result
 from torchscan.crawl.crawl import crawl_module
@@ -54,15 +53,6 @@ def run_target(spec: WorkerSpec, target: TargetSpec) -> TargetResult:
         "failure": failure,
         "seconds": round(perf_counter() - began, 6),
     }
-
-
-def seed_everything(seed: int) -> None:
-    """Seed python, numpy where it is loaded (torch loads it where it is installed) and torch."""
-    random.seed(seed)
-    torch.manual_seed(seed)
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(seed % 2**32)
 
 
 class _Progress:

@@ -19,7 +19,7 @@ from ci_action.core.timing.lockstep import BLOCK_SECONDS, FEWEST_BLOCKS, SIDE_SE
 from ci_action.worker.callgrind import attach
 from ci_action.worker.load import load_factory
 from ci_action.worker.outputs import write_outputs
-from ci_action.worker.run import seed_everything
+from ci_action.worker.seeding import seed_everything
 from ci_action.worker.target import BuiltTarget, build, with_arguments
 from torchscan.measure.device import resolve_device, synchronize
 from torchscan.measure.environment import benchmark_context

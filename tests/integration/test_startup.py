@@ -29,3 +29,13 @@ def test_no_stage_loads_torch() -> None:
     code = f"import sys, {modules}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == "False\n"
+
+
+def test_a_timing_worker_loads_neither_the_analysis_nor_the_pages() -> None:
+    # a run starts dozens of them, and each import is paid for by each
+    code = (
+        "import sys, ci_action.worker.lockstep, ci_action.worker.session; "
+        "print([name for name in sys.modules if name.startswith(('torchscan.crawl', 'torchscan.render'))])"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

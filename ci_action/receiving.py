@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ci_action.core.handover.delivery import Delivery
 from ci_action.core.handover.publish_evidence import FILE
 from ci_action.core.handover.received_evidence import read_received
-from ci_action.core.handover.shards import MOST_SHARDS, evidence_group, evidence_name, joined
+from ci_action.core.handover.shards import MOST_SHARDS, evidence_group, evidence_name, joined, report_group
 from ci_action.edges.github.archive import only_file
 from ci_action.errors import EvidenceError
 from ci_action.proof import prove_commits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ci_action.core.event import PullRequest
     from ci_action.core.handover.producing_run import ProducingRun
     from ci_action.ports import Artifact, RemoteRepository, RunStore
@@ -25,22 +28,38 @@ def take_over(
 
     Raises EvidenceError, PublishError.
     """
-    chosen = choose_evidence(store.artifacts(run.id), artifact_name)
+    artifacts = store.artifacts(run.id)
+    chosen = choose_evidence(artifacts, artifact_name)
     received = joined([read_received(only_file(store.archive(item), FILE)) for item in chosen])
-    return Delivery(run=run, pull=pull, commits=prove_commits(pull, received, remote), received=received)
+    return Delivery(
+        run=run,
+        pull=pull,
+        commits=prove_commits(pull, received, remote),
+        received=received,
+        full_reports=tuple(item.name for item in _latest(artifacts, partial(report_group, artifact_name))),
+    )
 
 
 def choose_evidence(artifacts: list[Artifact], name: str) -> list[Artifact]:
     """Pick the evidence of a run: whole, or all shards of the latest split. Raises EvidenceError if there is none."""
-    groups: dict[int, dict[str, Artifact]] = {}
-    for item in sorted(artifacts, key=lambda item: item.id):
-        group = evidence_group(name, item.name)
-        if group is not None and not item.is_expired:
-            groups.setdefault(group, {})[item.name] = item  # of one name the latest attempt counts
-    if not groups:
+    found = _latest(artifacts, partial(evidence_group, name))
+    if not found:
         raise EvidenceError(
             f"the measuring run left no artifact {evidence_name(name, None)!r}: it did not get to its end, or its "
             "input artifact-name is another one"
         )
-    latest = max(groups.values(), key=lambda group: max(item.id for item in group.values()))
+    return found
+
+
+def _latest(artifacts: list[Artifact], group_of: Callable[[str], int | None]) -> list[Artifact]:
+    """Those of the latest split that are still there. ``group_of``: to how many shards a name belongs, if it is meant.
+
+    Names are compared with what ours would be, so none that another run thought of comes through.
+    """
+    groups: dict[int, dict[str, Artifact]] = {}
+    for item in sorted(artifacts, key=lambda item: item.id):
+        group = group_of(item.name)
+        if group is not None and not item.is_expired:
+            groups.setdefault(group, {})[item.name] = item  # of one name the latest attempt counts
+    latest = max(groups.values(), key=lambda group: max(item.id for item in group.values()), default={})
     return list(latest.values())[:MOST_SHARDS]

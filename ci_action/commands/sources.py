@@ -72,6 +72,7 @@ def delivered_case(
         platform="",  # ours is not the machine that measured
         fork=(pull.head_repository or "a deleted repository") if pull.is_fork else None,
         is_split=True,
+        full_reports=delivery.full_reports,
     )
     return Case(
         prepared=prepared,

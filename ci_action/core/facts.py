@@ -27,6 +27,8 @@ class Facts:
     """Full name of the fork whose code was measured in a run that publishes for it; None where the code is trusted."""
     is_split: bool = False
     """The numbers come from another run, as evidence without words: totals and changed calls, no messages."""
+    full_reports: tuple[str, ...] = ()
+    """Artifacts of the run that measured, where it published nothing itself: the pages that no evidence can hold."""
     report_directory: str | None = None
     """Where the pages are, in a local run."""
     current_head_sha: str | None = None
@@ -36,6 +38,11 @@ class Facts:
     def is_foreign(self) -> bool:
         """Whether only identifiers and class names of what was measured may be shown."""
         return self.is_split or self.fork is not None
+
+    @property
+    def run_url(self) -> str | None:
+        """The page of the run that measured, or None outside GitHub."""
+        return f"{self.repository_url}/actions/runs/{self.run_id}" if self.repository_url and self.run_id else None
 
     @property
     def repository_url(self) -> str | None:

@@ -43,6 +43,7 @@ def read_delivery(folder: Path) -> tuple[Delivery, RecordedRepository, str]:
             pull=PullRequest(**document["pull"]),
             commits=Commits(**document["commits"]),
             received=Received(**document["received"]),
+            full_reports=tuple(document["full_reports"]),
         )
         files = {(sha, path): text for sha, path, text in document["files"]}
         recorded = RecordedRepository(delivery.pull.number, files=files, touched=document["touched"])

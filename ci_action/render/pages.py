@@ -44,6 +44,7 @@ SUMS = "SHA256SUMS"
 _COLUMNS = {
     "failed": ("Target", "Side", "Stage", "What happened"),
     "changed": ("Result", "Target", "Metric", "Base", "Head", "Change", "Limit"),
+    "causes": ("Module call", "Target", "Metric", "Base", "Head", "Change"),
     "limits": ("Targets", "Metric", "Limit", "When exceeded"),
     "files": ("File", "Holds", "Size", "SHA-256"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -178,6 +179,20 @@ def test_without_a_status_the_jobs_own_result_is_the_gate(scene: Scene, monkeypa
     monkeypatch.setenv("TORCHSCAN_STATUS", "none")
     scene.measured("net")
     assert scene.publish() == 1
+
+
+def test_the_report_says_where_the_pages_of_the_models_are(scene: Scene) -> None:
+    # given the measuring run's own report beside its evidence, whose pages publish never opens
+    scene.measured("net", name="torchscan")
+    scene.measured("net")
+    assert scene.publish() == 0
+    index = (scene.out / "index.html").read_text()
+    assert '<code>torchscan</code> of <a href="https://github.com/acme/widget/actions/runs/71"' in index
+    links = {link for link in re.findall(r'href="([^"#][^"]*)"', index) if not link.startswith(("data:", "https:"))}
+    assert links
+    assert all((scene.out / link).is_file() for link in links)
+    archives = [one.path for one in scene.github.state.journal if one.path.endswith("/zip")]
+    assert len(archives) == 1
 
 
 def test_a_second_run_updates_the_comment(scene: Scene) -> None:

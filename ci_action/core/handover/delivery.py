@@ -18,3 +18,5 @@ class Delivery:
     pull: PullRequest
     commits: Commits
     received: Received
+    full_reports: tuple[str, ...] = ()
+    """Artifacts of that run with the pages of its models. They are named to the reader and never opened here."""

@@ -72,9 +72,18 @@ def evidence_name(name: str, shard: Shard | None) -> str:
 
 def evidence_group(name: str, artifact: str) -> int | None:
     """Say to how many shards an artifact's name belongs (0: none, it is whole); None where it is no evidence."""
-    if artifact == evidence_name(name, None):
+    return _group(evidence_name(name, None), artifact)
+
+
+def report_group(name: str, artifact: str) -> int | None:
+    """Say the same of a report."""
+    return _group(artifact_name(name, None), artifact)
+
+
+def _group(whole: str, artifact: str) -> int | None:
+    if artifact == whole:
         return 0
-    rest = artifact.removeprefix(f"{evidence_name(name, None)}-")
+    rest = artifact.removeprefix(f"{whole}-")
     found = _SHARD.fullmatch(rest.replace("-of-", "/")) if rest != artifact and rest.count("-of-") == 1 else None
     return int(found[2]) if found and int(found[1]) <= int(found[2]) <= MOST_SHARDS else None
 

@@ -48,6 +48,17 @@ def test_the_evidence_of_another_run_is_not_looked_at() -> None:
         taken({"torchscan-evidence": archived()}, run_id=RUN.id + 1)
 
 
+def test_the_reader_is_told_of_the_full_report_by_names_that_can_only_be_ours() -> None:
+    found = taken({"torchscan": b"pages", "torchscan-evidence": archived(), "torchscan-words-of-the-fork": b""})
+    assert found.full_reports == ("torchscan",)
+    assert taken({"torchscan-evidence": archived()}).full_reports == ()
+
+
+def test_of_a_split_each_jobs_report_is_named() -> None:
+    shards = {f"torchscan-{number}-of-2": b"pages" for number in (1, 2)}
+    assert taken({"torchscan-evidence": archived(), **shards}).full_reports == tuple(shards)
+
+
 def test_evidence_of_another_head_is_refused() -> None:
     with pytest.raises(EvidenceError, match="another head"):
         taken({"torchscan-evidence": archived(head_sha=ELSEWHERE)})

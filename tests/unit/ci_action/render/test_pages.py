@@ -8,10 +8,11 @@ from base64 import b64decode, b64encode
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from support.scenes import SCENES, counts, latency, rendered, scene
+from support.scenes import FACTS, SCENES, counts, latency, rendered, scene
 from support.verdicts import config, failure
 
 from ci_action.core.schemas import load_schema
@@ -52,6 +53,10 @@ class Page(HTMLParser):
             assert self._open.pop() == tag
 
 
+def files_linked(page: Page) -> set[str]:
+    return {link for link in page.values["href"] if not link.startswith(("#", "data:", f"{FACTS.run_url}"))}
+
+
 def hostile() -> Rendered:
     heads = {name: counts(name, operator_flops=9) for name in NAMES} | {
         NAMES[0]: failure("<b>Error", message="<i>x</i>")
@@ -83,11 +88,46 @@ def test_index_is_sound(name: str) -> None:
 
     assert len(set(ids)) == len(ids)
     assert {link[1:] for link in page.values["href"] if link.startswith("#")} <= set(ids)
+    assert files_linked(page) <= set(rendered(name).pages)
     assert page.tags.count("h1") == 1
-    assert "http" not in html.replace("http-equiv", "")
+    own = f'<a href="{FACTS.run_url}" rel="noreferrer">' if SCENES[name]().facts.is_foreign else "http-equiv"
+    assert "http" not in html.replace("http-equiv", "").replace(own, "")
     assert not re.search(
         r"\bNone\b|\bnan\b|\bundefined\b", re.sub(r"<(script|style)>.*?</\1>", "", html, flags=re.DOTALL)
     )
+
+
+def published(**facts: Any) -> tuple[Rendered, Page]:
+    """What a run draws that has only the numbers of another one: the same calls, a model that grew."""
+    made = SCENES["one_regression"]()
+    drawn = replace(made, facts=replace(FACTS, is_split=True, **facts)).render()
+    return drawn, Page(drawn.pages["index.html"])
+
+
+def test_a_report_of_numbers_alone_links_no_page_that_it_lacks() -> None:
+    made, page = published()
+    assert not [name for name in made.pages if name.startswith("m-")]
+    assert files_linked(page) <= set(made.pages)
+
+
+def test_it_says_where_the_models_pages_are_and_whose_word_they_are() -> None:
+    made, page = published(full_reports=("torchscan",))
+    assert "The pages of the models are in the artifact <code>torchscan</code> of" in made.pages["index.html"]
+    assert "Nobody has checked them" in made.pages["index.html"]
+    assert FACTS.run_url in page.values["href"]
+
+
+def test_it_says_that_there_are_none() -> None:
+    made, page = published()
+    assert "kept no report of its own" in made.pages["index.html"]
+    assert FACTS.run_url in page.values["href"]
+
+
+def test_it_shows_the_calls_that_changed_since_no_other_page_does() -> None:
+    made, _ = published()
+    calls = made.pages["index.html"].partition('<table id="causes">')[2].partition("</table>")[0]
+    assert re.findall(r'<tr><th scope="row">([^<]+)</th>', calls)
+    assert '<table id="causes">' not in rendered("one_regression").pages["index.html"]
 
 
 def test_policy_allows_exactly_our_script() -> None:

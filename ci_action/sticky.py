@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ci_action.core.marker import Marker, parse_marker
+from ci_action.core.outdated import marked_outdated
+from ci_action.errors import PublishError
 from ci_action.ports import RefusedError, UncertainError
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def post(github: GitHub, number: int, body: str, *, only_update: bool = False) -
         raise ValueError("the comment does not start with its marker")
     now = github.head_sha(number)
     if now != marker.head_sha:
-        return Posted(url=None, note=f"the pull request has moved on to {now[:7]}, so its comment was left alone")
+        return _superseded(github, number, marker, now)
     mine = _mine(github, number, marker)
     newer = next((comment for comment in mine if _is_newer(comment, marker)), None)
     if newer is not None:
@@ -51,6 +53,23 @@ def post(github: GitHub, number: int, body: str, *, only_update: bool = False) -
         return Posted(url=None)
     created = _create(github, number, body, marker)
     return Posted(url=created.html_url, note=note)
+
+
+def _superseded(github: GitHub, number: int, marker: Marker, now: str) -> Posted:
+    """Write no numbers, but let no comment stand that looks as if it spoke of the newer head. Never an error [B10]."""
+    note = f"the pull request has moved on to {now[:7]}, so these numbers were not written"
+    try:
+        for comment in _mine(github, number, marker):
+            theirs = parse_marker(comment.body)
+            if theirs is None or theirs.head_sha == now:
+                continue
+            body = marked_outdated(comment.body, measured_sha=theirs.head_sha, current_sha=now)
+            if body is not None:
+                github.update_comment(comment.id, body)
+                note += f"; the comment of {theirs.head_sha[:7]} was marked as outdated"
+    except PublishError as error:
+        note += f"; whether an older comment stands there could not be settled: {error}"
+    return Posted(url=None, note=note)
 
 
 def _create(github: GitHub, number: int, body: str, marker: Marker) -> Comment:

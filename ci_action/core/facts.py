@@ -31,8 +31,6 @@ class Facts:
     """Artifacts of the run that measured, where it published nothing itself: the pages that no evidence can hold."""
     report_directory: str | None = None
     """Where the pages are, in a local run."""
-    current_head_sha: str | None = None
-    """The pull request's head by now, where it is not the measured one any more."""
 
     @property
     def is_foreign(self) -> bool:

@@ -31,14 +31,6 @@ def facts_line(plan: Plan, facts: Facts) -> str:
     return " · ".join(parts)
 
 
-def outdated_line(plan: Plan, facts: Facts) -> str:
-    """Say that the pull request has moved on, where it has."""
-    current = facts.current_head_sha
-    if current is None or current == plan.commits.head_sha:
-        return ""
-    return f"**Outdated**: measured `{plan.commits.head_sha[:SHORT_SHA]}`, head is now `{current[:SHORT_SHA]}`. "
-
-
 def conditions(plan: Plan, facts: Facts, results: Iterable[TargetResult], *, has_timings: bool) -> list[str]:
     """List under which conditions the numbers hold, for the footer."""
     torch = _versions(results)

@@ -13,7 +13,7 @@ from ci_action.render.causes import Causes, find_causes
 from ci_action.render.escape import block, code
 from ci_action.render.gate import GateLine, gate_line
 from ci_action.render.headline import headline
-from ci_action.render.lines import conditions, facts_line, outdated_line, reproduction
+from ci_action.render.lines import conditions, facts_line, reproduction
 from ci_action.render.medium import MARKDOWN, PLAIN
 from ci_action.render.rows import RowView, change, differing_rows
 from ci_action.render.sentences import sentences
@@ -77,7 +77,6 @@ class View:
     headline: str
     plain_headline: str
     gate: GateLine
-    outdated: str
     facts: str
     alert: str
     rows: tuple[RowView, ...]
@@ -144,7 +143,6 @@ def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> 
         headline=headline(verdict, plan, code) + _origin(facts),
         plain_headline=headline(verdict, plan, glyph=False) + _origin(facts),
         gate=gate_line(verdict, plan),
-        outdated=outdated_line(plan, facts),
         facts=facts_line(plan, facts),
         alert=_alert(verdict, facts),
         rows=tuple(differing_rows(verdict.targets)),

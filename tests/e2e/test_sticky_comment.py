@@ -90,6 +90,18 @@ def test_a_run_of_an_older_head_says_nothing(open_pull_request: FakeGitHub, writ
     assert NEXT_HEAD[:7] in posted.note
 
 
+def test_a_comment_of_an_older_head_is_marked_as_outdated(open_pull_request: FakeGitHub, write: Poster) -> None:
+    # given a first head's comment, and a run of the second that ends after a third was pushed
+    facts = "### No change\n\nGate **passed** · head"
+    write(body(facts))
+    open_pull_request.state.pull_requests[7].head_sha = "e" * 40
+    posted = write(body(facts, head=NEXT_HEAD, run=2))
+    (text,) = texts(open_pull_request)
+    mark = f"**Outdated**: measured `{HEAD[:7]}`, head is now `eeeeeee`. "
+    assert text == f"### No change\n\n{mark}Gate **passed** · head"
+    assert posted.url is None
+
+
 def test_an_older_run_of_the_same_head_says_nothing(open_pull_request: FakeGitHub, write: Poster) -> None:
     write(body("newer", run=9))
     write(body("older", run=8))

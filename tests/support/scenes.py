@@ -281,10 +281,6 @@ def skipped() -> Scene:
     return scene(base=owner, changed_paths=["README.md"])
 
 
-def outdated() -> Scene:
-    return scene(facts=replace(FACTS, current_head_sha="f" * 40))
-
-
 def limits_edited() -> Scene:
     return scene(
         {"resnet50": counts("resnet50", operator_flops=9_000_000_000)},
@@ -373,7 +369,6 @@ SCENES: dict[str, Callable[[], Scene]] = {
         over_a_warn_limit,
         accepted,
         skipped,
-        outdated,
         limits_edited,
         other_torch,
         benchmarked,

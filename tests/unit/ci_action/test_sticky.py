@@ -122,6 +122,70 @@ def test_a_newer_head_is_never_overwritten(github: FakeGitHub) -> None:
     assert "moved on to ccccccc" in posted.note
 
 
+FACTS_LINE = "Gate **passed** · head `aaaaaaa` vs base `bbbbbbb`"
+NOW = "c" * 40
+
+
+def report(head: str, run: int, prefix: str = "") -> str:
+    return body(f"### No change\n\n{prefix}{FACTS_LINE}\n\nGate **passed** is quoted here", head=head, run=run)
+
+
+def test_a_comment_of_a_head_that_was_left_behind_says_so_and_keeps_its_numbers(github: FakeGitHub) -> None:
+    # given the comment of one head, a late run of the next, and a third that has been pushed since
+    old = report("d" * 40, run=1)
+    github.add(old)
+    github.head = NOW
+    posted = post(github, 7, body("late", run=2))
+    said = "**Outdated**: measured `ddddddd`, head is now `ccccccc`. "
+    assert github.stored[0].body == report("d" * 40, run=1, prefix=said)
+    assert posted.url is None
+    assert "comment of ddddddd was marked as outdated" in posted.note
+
+
+def test_it_says_so_once_and_of_the_latest_head(github: FakeGitHub) -> None:
+    github.add(report("d" * 40, run=1))
+    for head in ("e" * 40, NOW, NOW):
+        github.head = head
+        post(github, 7, body("late", run=2))
+    assert github.stored[0].body.count("Outdated") == 1
+    assert "head is now `ccccccc`" in github.stored[0].body
+    assert github.calls.count("update") == 2
+
+
+def test_the_newest_heads_comment_and_a_strangers_are_not_marked(github: FakeGitHub) -> None:
+    github.add(report("d" * 40, run=1), Author(id=666, login="mallory"))
+    github.add(report(NOW, run=9))
+    github.head = NOW
+    before = list(github.stored)
+    post(github, 7, body("late", run=2))
+    assert github.stored == before
+    assert "update" not in github.calls
+
+
+def test_the_next_report_takes_the_mark_away(github: FakeGitHub) -> None:
+    github.add(report("d" * 40, run=1, prefix="**Outdated**: measured `ddddddd`, head is now `aaaaaaa`. "))
+    post(github, 7, report(HEAD, run=3))
+    assert github.stored[0].body == report(HEAD, run=3)
+
+
+def test_a_comment_that_somebody_rewrote_is_left_as_it_is(github: FakeGitHub) -> None:
+    github.add(body("my own words", head="d" * 40, run=1))
+    github.head = NOW
+    post(github, 7, body("late", run=2))
+    assert texts(github) == ["my own words"]
+
+
+@pytest.mark.parametrize("call", ["list", "update"])
+@pytest.mark.parametrize("error", [PublishError("502"), RefusedError("403", status=403)])
+def test_a_superseded_run_is_no_failure_even_where_nothing_can_be_marked(
+    github: FakeGitHub, call: str, error: Exception
+) -> None:
+    github.add(report("d" * 40, run=1))
+    github.head = NOW
+    github.before[call] = raising(error)
+    assert "could not be settled" in post(github, 7, body("late", run=2)).note
+
+
 def test_a_later_run_of_the_same_head_is_not_overwritten_by_an_earlier_one(github: FakeGitHub) -> None:
     github.add(body("later", run=6))
     posted = post(github, 7, body("earlier", run=5))

@@ -14,23 +14,22 @@ def operators_by_module(root: nn.Module, calls: list[Call]) -> dict[str, Counts]
     everything: Counts = {}
     name = type(root).__name__
     by_module: dict[str, Counts] = {"Global": everything, name: everything}
+    above: dict[str, list[Counts]] = {"": [everything]}
     for site in {id(call.site): call.site for call in calls}.values():
-        operators = site.operators
-        if not operators:
+        if not site.operators:
             continue
-        _add(operators, everything)
-        path = site.node.path
-        while path:
-            label = f"{name}.{path}"
-            counts = by_module.get(label)
-            if counts is None:
-                by_module[label] = operators.copy()
-            else:
-                _add(operators, counts)
-            path = path.rpartition(".")[0]
+        counted_in = above.get(site.node.path) or _counted_in(site.node.path, name, by_module, above)
+        for operator, flops in site.operators.items():
+            for counts in counted_in:
+                counts[operator] = counts.get(operator, 0) + flops
     return by_module if everything else {}
 
 
-def _add(operators: Counts, counts: Counts) -> None:
-    for operator, flops in operators.items():
-        counts[operator] = counts.get(operator, 0) + flops
+def _counted_in(path: str, name: str, by_module: dict[str, Counts], above: dict[str, list[Counts]]) -> list[Counts]:
+    """Give the counts of a module and of all modules above it, made at the first operator inside."""
+    known = above.get(path)
+    if known is None:
+        own: Counts = {}
+        by_module[f"{name}.{path}"] = own
+        known = above[path] = [own, *_counted_in(path.rpartition(".")[0], name, by_module, above)]
+    return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import timeit
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -44,16 +45,20 @@ def measure_latency(
     )
     described = None if inputs is None else describe(inputs)
     with restored_process_state(target):
-        timings = time_workload(workload, target, settings)
-    return benchmark_report(target, settings, described, Passes(timings=timings), metrics=("latency", "throughput"))
+        passes = Passes(timings=time_workload(workload, target, settings))
+        # In here, because the context names the threads that the blocks ran with, also where the workload set them.
+        return benchmark_report(target, settings, described, passes, metrics=("latency", "throughput"))
 
 
 def time_workload(workload: Callable[[], Any], device: torch.device, settings: TimingSettings) -> Timings:
-    """Run the first call, the warm-up and the blocks, in that order."""
+    """Run the first call, the warm-up and the blocks, in that order. Warns where the blocks differ in their threads."""
     # Imported here: its 0.1 s would otherwise be paid by who only counts or profiles.
     from torch.utils.benchmark import Timer
 
+    threads: set[int] = set()
+
     def clock() -> float:
+        threads.add(torch.get_num_threads())
         synchronize(device)
         return timeit.default_timer()
 
@@ -62,6 +67,7 @@ def time_workload(workload: Callable[[], Any], device: torch.device, settings: T
     first_call_seconds = clock() - started
     for _ in range(settings.warmup):
         workload()
+    threads.clear()
     names = {"workload": workload}
     # Timer's own default is one thread (pytorch#106801), which is not what the caller runs.
     timer = Timer("workload()", timer=clock, globals=names, num_threads=torch.get_num_threads())
@@ -71,6 +77,14 @@ def time_workload(workload: Callable[[], Any], device: torch.device, settings: T
     repeat = timeit.Timer("workload()", timer=clock, globals=names)
     while len(raw_times) < settings.min_repeats:
         raw_times.append(max(repeat.timeit(blocks.number_per_run), 1e-9))  # the floor that Timer uses
+    if len(threads) > 1:
+        seen = ", ".join(map(str, sorted(threads)))
+        warnings.warn(
+            f"the workload changes torch's threads between its calls (seen: {seen}), so its blocks do not measure one "
+            "thing: set them once, before it is measured",
+            RuntimeWarning,
+            stacklevel=3,
+        )
     return Timings(
         first_call_seconds=first_call_seconds,
         number_per_run=blocks.number_per_run,

@@ -48,12 +48,13 @@ def profile_workload(
         raise RuntimeError("profile_workload cannot run inside an active profiler: leave it first")
     with restored_process_state(target):
         profiled = _profile(workload, target)
+        context = profile_context(target)
     if trace is not None:
         profiled.export_chrome_trace(str(trace))
     rows = _rows(profiled, has_device_events=target.type == "cuda")
     return {
         "schema_version": SCHEMA_VERSION,
-        "context": profile_context(target),
+        "context": context,
         "rows": rows[:limit],
         "total_operators": len(rows),
         "trace_path": None if trace is None else str(trace),

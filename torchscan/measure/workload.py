@@ -80,7 +80,8 @@ def measure_workload(
             profile=profile_workload(workload, device=target) if profile else None,
             rss=measure_peak_rss(rss_command) if rss_command is not None else None,
         )
-    report = benchmark_report(target, settings, described, passes, metrics=requested)
+        # In here, because the context names the threads that the passes ran with, also where the workload set them.
+        report = benchmark_report(target, settings, described, passes, metrics=requested)
     if print_summary:
         sys.stdout.write("\n".join(workload_lines(report)) + "\n")
     return report

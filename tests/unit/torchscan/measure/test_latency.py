@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import time
@@ -103,6 +104,26 @@ def test_the_process_is_left_as_it_was(ending: BaseException | None) -> None:
     assert torch.is_grad_enabled()
     assert torch.equal(torch.get_rng_state(), before[0])
     assert random.getstate() == before[1]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_threads_that_the_workload_sets_are_those_of_the_report_and_not_of_the_caller() -> None:
+    report = measure_latency(lambda: torch.set_num_threads(1), **QUICK)
+    assert report["context"]["num_threads"] == 1
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_a_workload_that_keeps_changing_its_threads_is_warned_about() -> None:
+    counts = itertools.cycle([1, 2])
+
+    def restless() -> None:
+        time.sleep(0.003)  # one call fills a block
+        torch.set_num_threads(next(counts))
+
+    with pytest.warns(RuntimeWarning, match=r"changes torch's threads between its calls \(seen: 1, 2\)"):
+        measure_latency(restless, **QUICK)
+    assert torch.get_num_threads() == 3
 
 
 def test_values_of_inputs_stay_out_of_the_report() -> None:

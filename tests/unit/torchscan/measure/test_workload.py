@@ -111,6 +111,13 @@ def test_the_random_stream_of_the_caller_goes_on_where_it_was() -> None:
     assert random.getstate() == before[1]
 
 
+def test_threads_that_the_workload_sets_are_named_and_given_back() -> None:
+    threads = torch.get_num_threads()
+    report = measure_workload(lambda: torch.set_num_threads(threads + 1), profile=True, **QUICK)
+    assert report["context"]["num_threads"] == report["profile"]["context"]["num_threads"] == threads + 1
+    assert torch.get_num_threads() == threads
+
+
 def test_the_owners_example_runs_as_written(tmp_path: Any) -> None:
     script = """
 import json

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ci_action.core.verdict import Gate, Word
 from ci_action.errors import PublishError
 from ci_action.ports import RefusedError
-from ci_action.sticky import Posted, post
+from ci_action.sticky import REPLACED, Posted, post
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,8 +52,12 @@ def deliver_words(
     *,
     mode: CommentMode,
     require_comment: bool,
+    is_of_this_run: bool = True,
 ) -> Delivered:
-    """Write the summary, then the comment. A comment that cannot be written is a warning unless it was demanded."""
+    """Write the summary, then the comment. A comment that cannot be written is a warning unless it was demanded.
+
+    ``is_of_this_run``: the numbers are this run's own, so that no other job should have commented with its id.
+    """
     sink.summary(rendered.summary)
     try:
         posted = _comment(rendered, verdict, plan, github, mode)
@@ -63,6 +67,8 @@ def deliver_words(
         return Delivered(comment_url="", exit_code=verdict.exit_code or failed)
     if posted.note:
         sink.annotate("notice", posted.note)
+    if posted.replaces_job and is_of_this_run:
+        sink.annotate("warning", REPLACED)
     return Delivered(comment_url=posted.url or "", exit_code=verdict.exit_code)
 
 

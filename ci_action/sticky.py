@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ci_action.core.marker import Marker, parse_marker
@@ -14,14 +14,23 @@ if TYPE_CHECKING:
     from ci_action.ports import Author, Comment, GitHub
 
 TRIES = 3
+REPLACED = (
+    "another job of this run had written this comment, and this job has replaced it, so only one of their reports is "
+    "left: give each job a comment-id and an artifact-name of its own, such as `comment-id: ${{ matrix.os }}`, or let "
+    "the jobs of a matrix measure (mode: measure) and one job comment for all (mode: merge)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:
-    """Where the comment is now, and a sentence where something other than a plain update happened."""
+    """Where the comment is now, and a sentence where something other than a plain update happened.
+
+    ``replaces_job``: what stood there was another report of the same run and attempt [B11].
+    """
 
     url: str | None
     note: str = ""
+    replaces_job: bool = False
 
 
 def post(github: GitHub, number: int, body: str, *, only_update: bool = False) -> Posted:
@@ -48,11 +57,10 @@ def post(github: GitHub, number: int, body: str, *, only_update: bool = False) -
                 raise
             updated, note = None, "the earlier comment may not be edited with this token, so a new one was written"
         if updated is not None:
-            return Posted(url=updated.html_url)
+            return Posted(url=updated.html_url, replaces_job=_is_of_another_job(mine, marker, body))
     if only_update and not note:
         return Posted(url=None)
-    created = _create(github, number, body, marker)
-    return Posted(url=created.html_url, note=note)
+    return replace(_create(github, number, body, marker), note=note)
 
 
 def _superseded(github: GitHub, number: int, marker: Marker, now: str) -> Posted:
@@ -72,7 +80,7 @@ def _superseded(github: GitHub, number: int, marker: Marker, now: str) -> Posted
     return Posted(url=None, note=note)
 
 
-def _create(github: GitHub, number: int, body: str, marker: Marker) -> Comment:
+def _create(github: GitHub, number: int, body: str, marker: Marker) -> Posted:
     """Create the comment once, although an answer may be lost and another job may do the same just now."""
     for attempt in range(1, TRIES + 1):
         try:
@@ -84,12 +92,11 @@ def _create(github: GitHub, number: int, body: str, marker: Marker) -> Comment:
             mine = _mine(github, number, marker)
             settled = _settle(github, mine, body) if mine else None
             if settled is not None:
-                return settled
+                return Posted(url=settled.html_url, replaces_job=_is_of_another_job(mine, marker, body))
             continue
         rivals = [comment for comment in github.comments(number) if _is_rival(comment, created, marker)]
-        if not rivals:
-            return created
-        return _settle(github, [*rivals, created], body) or created
+        kept = (_settle(github, [*rivals, created], body) if rivals else None) or created
+        return Posted(url=kept.html_url, replaces_job=_is_of_another_job(rivals, marker, body))
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -111,6 +118,17 @@ def _mine(github: GitHub, number: int, marker: Marker) -> list[Comment]:
         return []
     author = github.author()
     return [comment for comment in candidates if _is_by(comment, author)]
+
+
+def _is_of_another_job(comments: list[Comment], marker: Marker, body: str) -> bool:
+    """Whether one of them is of our very run and attempt, yet not our own text that was sent twice."""
+    return any(
+        (theirs := parse_marker(comment.body)) is not None
+        and marker.run_id > 0
+        and (theirs.run_id, theirs.run_attempt) == (marker.run_id, marker.run_attempt)
+        and comment.body.split() != body.split()  # GitHub may keep other line ends than were sent
+        for comment in comments
+    )
 
 
 def _is_by(comment: Comment, author: Author | None) -> bool:

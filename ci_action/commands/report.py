@@ -72,6 +72,7 @@ def publish(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session, 
         github,
         mode=session.inputs.comment or plan.policy.comment,
         require_comment=session.inputs.require_comment,
+        is_of_this_run=session.inputs.mode != "publish",  # that job may be run again for the same evidence
     )
     if session.runner.is_actions:  # elsewhere the table says it
         annotate_limits(verdict, plan, session.sink)

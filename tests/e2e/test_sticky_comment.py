@@ -108,6 +108,20 @@ def test_an_older_run_of_the_same_head_says_nothing(open_pull_request: FakeGitHu
     assert texts(open_pull_request) == ["newer"]
 
 
+def test_of_jobs_of_one_run_that_share_an_id_all_but_the_first_are_told(
+    open_pull_request: FakeGitHub, network: Network
+) -> None:
+    # given the legs of a matrix, two at once and two later, whose reports differ
+    open_pull_request.state.faults.append(Fault(method="GET", path="/comments$", times=2, delay_seconds=0.2))
+    write = poster(network, open_pull_request.public_url)
+    with ThreadPoolExecutor(2) as jobs:
+        at_once = list(jobs.map(write, [body("linux"), body("mac")]))
+    later = [write(body("windows")), write(body("gpu"))]
+    assert sum(posted.replaces_job for posted in at_once) >= 1
+    assert all(posted.replaces_job for posted in later)
+    assert texts(open_pull_request) == ["gpu"]
+
+
 def test_a_deleted_comment_is_written_anew(open_pull_request: FakeGitHub, write: Poster) -> None:
     write(body("one"))
     open_pull_request.state.faults.append(Fault(method="PATCH", status=404, message="Not Found"))

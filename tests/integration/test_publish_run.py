@@ -195,12 +195,14 @@ def test_the_report_says_where_the_pages_of_the_models_are(scene: Scene) -> None
     assert len(archives) == 1
 
 
-def test_a_second_run_updates_the_comment(scene: Scene) -> None:
+def test_a_second_run_updates_the_comment(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     scene.measured("net")
     assert scene.publish() == 0
     scene.measured("net", macs=100)
+    capsys.readouterr()
     assert scene.publish() == 0
     assert "No change" in the_comment(scene)
+    assert "another job" not in capsys.readouterr().err  # it is the same job, run again for the same evidence
 
 
 def test_the_base_may_not_be_the_pull_requests_own_commit(scene: Scene) -> None:

@@ -101,6 +101,24 @@ def test_without_a_token_or_a_pull_request_there_is_only_the_summary() -> None:
     assert sink.events == ["summary"] * 3
 
 
+@pytest.mark.parametrize(("is_of_this_run", "kinds"), [(True, ["warning"]), (False, [])])
+def test_a_matrix_whose_jobs_share_an_id_is_warned_with_what_to_set(is_of_this_run: bool, kinds: list[str]) -> None:
+    sink, github = FakeSink(), FakeGitHub(head=HEAD)
+    github.add(f"{MARKER}\nthe report of another job")
+    deliver_words(
+        RENDERED,
+        verdict(),
+        PLAN,
+        sink,
+        github,
+        mode="always",
+        require_comment=False,
+        is_of_this_run=is_of_this_run,
+    )
+    assert [kind for kind, _ in sink.annotations] == kinds
+    assert all("comment-id: ${{ matrix.os }}" in said and "mode: merge" in said for _, said in sink.annotations)
+
+
 @pytest.mark.parametrize(
     ("mode", "calm", "changed", "failed"),
     [

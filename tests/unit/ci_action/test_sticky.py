@@ -193,6 +193,38 @@ def test_a_later_run_of_the_same_head_is_not_overwritten_by_an_earlier_one(githu
     assert "newer run" in posted.note
 
 
+def test_a_job_that_replaces_the_report_of_another_one_of_its_run_is_told(github: FakeGitHub) -> None:
+    # given the legs of a matrix that all have the default comment-id
+    assert not post(github, 7, body("linux")).replaces_job
+    assert post(github, 7, body("mac")).replaces_job
+    assert texts(github) == ["mac"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        body("earlier run", run=4),
+        body("earlier attempt", run=5, attempt=1),
+        body("new", attempt=2),
+        body("new", attempt=2).replace("\n", "\r\n"),
+    ],
+    ids=["another run", "re-run of this job", "our own text", "our own text as GitHub keeps it"],
+)
+def test_what_no_other_job_of_the_run_wrote_is_replaced_in_silence(github: FakeGitHub, before: str) -> None:
+    github.add(before)
+    assert not post(github, 7, body("new", attempt=2)).replaces_job
+
+
+def test_outside_of_a_run_nothing_is_another_job(github: FakeGitHub) -> None:
+    github.add(body("old", run=0))
+    assert not post(github, 7, body("new", run=0)).replaces_job
+
+
+def test_jobs_that_create_at_once_are_told_too(github: FakeGitHub) -> None:
+    github.before["create"] = lambda: github.add(body("mac")) and None
+    assert post(github, 7, body("linux")).replaces_job
+
+
 def test_a_second_attempt_of_a_run_overwrites_the_first(github: FakeGitHub) -> None:
     github.add(body("first", run=5, attempt=1))
     post(github, 7, body("second", run=5, attempt=2))

@@ -7,7 +7,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 OURS = frozenset({"torchscan", "ci_action"})
 
@@ -28,24 +28,38 @@ def foreign_modules(root: Path, worktree: Path, checkout: Path, import_paths: It
             continue
         if file.startswith(workspace) and not file.startswith(environment):
             shown = Path(file.removeprefix(workspace)).as_posix()
-            found.append(f"imported {name} from {shown} of the checkout, not from its own commit")
+            told = f"imported {name} from {shown} of the checkout, not from its own commit"
+            found.append(f"{told}: {_advice(name, shown, root, worktree, roots)}")
         elif name == top and top not in sys.stdlib_module_names and _has_module(roots, top):
-            found.append(f"imported {name} from outside its own commit, which has a module of that name")
+            told = f"imported {name} from outside its own commit, which has a module of that name"
+            found.append(f"{told}: rename it, or uninstall the other")
     return found
 
 
 def _loaded_files() -> Iterable[tuple[str, str]]:
     """Name and real path of every loaded module. Folders are resolved once: torch alone has 2,000 modules."""
     folders: dict[str, str] = {}
+    program = sys.modules.get("__main__")
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or name == "__main__":
+        if not isinstance(file, str) or name == "__main__" or module is program:  # __mp_main__
             continue
         folder, base = os.path.split(file)
         if folder not in folders:
             folders[folder] = os.path.realpath(folder)
         real = os.path.join(folders[folder], base)  # noqa: PTH118 # a Path costs ten times as much here
         yield name, os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114 # likewise
+
+
+def _advice(name: str, file: str, root: Path, worktree: Path, roots: Iterable[Path]) -> str:
+    """What the owner can set: the folder to import from, where this commit has the file as well."""
+    path = PurePosixPath(file)
+    depth = len(name.split(".")) + (path.stem == "__init__")
+    folder = worktree.resolve().joinpath(*path.parts[:-depth])
+    is_reachable = (worktree / path).is_file() and folder.is_relative_to(root)
+    if is_reachable and folder not in roots:
+        return f"add {folder.relative_to(root).as_posix()!r} to import-paths"
+    return 'set environment = "separate" and an install command, so that each side has its own'
 
 
 def _environment_folders(workspace: str) -> tuple[str, ...]:

@@ -87,11 +87,10 @@ def _analysed(spec: WorkerSpec, target: TargetSpec, progress: _Progress) -> Anal
 
 
 def _isolation_failure(spec: WorkerSpec, foreign: list[str]) -> Failure:
-    more = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
-    advice = "add the folder that holds it to import-paths, or do not install the checkout as editable"
+    more = f"; {len(foreign) - 1} more modules likewise" if len(foreign) > 1 else ""
     return {
         "stage": "isolation",
         "type": "IsolationError",
-        "message": f"{spec['side']} {foreign[0]}{more}: {advice}",
+        "message": f"{spec['side']} {foreign[0]}{more}",
         "frames": foreign[1:4],
     }

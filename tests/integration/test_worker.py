@@ -218,8 +218,17 @@ def test_a_path_that_leads_out_of_the_commit_is_refused(root: Path, tmp_path: Pa
     ]
 
 
-def test_a_module_of_the_checkout_on_the_wrong_side_is_an_error(root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("is_in_this_commit", "advice"),
+    [(True, "add 'lib' to import-paths"), (False, 'set environment = "separate" and an install command')],
+)
+def test_a_module_of_the_checkout_on_the_wrong_side_is_an_error_that_says_what_to_set(
+    root: Path, tmp_path: Path, is_in_this_commit: bool, advice: str
+) -> None:
     checkout = tmp_path / "checkout"
+    if is_in_this_commit:
+        (root / "lib" / "mypkg").mkdir(parents=True)
+        (root / "lib" / "mypkg" / "__init__.py").write_text("SIZE = 5\n")
     (checkout / "lib" / "mypkg").mkdir(parents=True)
     (checkout / "lib" / "mypkg" / "__init__.py").write_text("SIZE = 4\n")
     (root / "bench" / "models.py").write_text(
@@ -233,7 +242,20 @@ def test_a_module_of_the_checkout_on_the_wrong_side_is_an_error(root: Path, tmp_
     failure = measured(tmp_path, spec(root, "uses", side="base"))[0]["failure"]
     assert failure is not None
     assert failure["stage"] == "isolation"
-    assert failure["message"].startswith("base imported mypkg from lib/mypkg/__init__.py of the checkout")
+    told = "base imported mypkg from lib/mypkg/__init__.py of the checkout, not from its own commit: "
+    assert failure["message"].startswith(told + advice)
+
+
+def test_the_worker_itself_may_lie_in_the_checkout(root: Path, tmp_path: Path) -> None:
+    # given our own repository, measured by an editable install of it: multiprocessing lists the program twice
+    (root / "bench" / "models.py").write_text(
+        "import multiprocessing, sys, torch\n"
+        "assert sys.modules['__mp_main__'] is sys.modules['__main__']\n"
+        "def uses(): return torch.nn.Linear(1, 1), (torch.zeros(1, 1),)\n"
+    )
+    ours = Path(__file__).resolve().parents[2]
+    result = measured(tmp_path, {**spec(root, "uses"), "checkout": str(ours)})[0]
+    assert result["failure"] is None
 
 
 def test_the_commits_own_package_wins_over_an_installed_one(root: Path, tmp_path: Path) -> None:

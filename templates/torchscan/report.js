@@ -126,6 +126,7 @@ const evidenceOf = row => {
   store = store || JSON.parse(island.textContent);
   const [columns, calls, notes] = store.rows[+box.id.slice(1)];
   const text = at => typeof at === "number" ? store.strings[at] : at;
+  const digits = cost => typeof cost === "number" ? cost.toLocaleString("en-US") : cost;
   const parts = [];
   if (calls.length) {
     const table = make("table", "", {class: "calls"});
@@ -134,7 +135,7 @@ const evidenceOf = row => {
     const body = table.createTBody();
     for (const call of calls) {
       const line = body.insertRow();
-      for (const at of call) line.insertCell().textContent = text(at);
+      call.forEach((at, column) => { line.insertCell().textContent = column < 3 ? text(at) : digits(at); });
     }
     parts.push(table);
   }

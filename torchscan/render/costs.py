@@ -37,21 +37,29 @@ _COVERED = Cost(None, "covered")
 _UNKNOWN = Cost(None, "unavailable")
 
 
-def block_costs(layout: Layout, metric: str, *, is_base: bool = False) -> list[Cost]:
-    """Give the inclusive cost of one member of each block."""
-    costs: list[Cost] = [ABSENT] * len(layout.blocks)
+def block_costs(layout: Layout, metrics: Iterable[str], *, is_base: bool = False) -> dict[str, list[Cost]]:
+    """Give the inclusive cost of one member of each block, for each metric."""
+    sides = [block.members[0].base_calls if is_base else block.members[0].calls for block in layout.blocks]
+    lone = [
+        calls[0] if len(calls) == 1 and not inside else None for calls, inside in zip(sides, layout.below, strict=True)
+    ]
+    return {metric: _costs(layout, metric, sides, lone) for metric in metrics}
+
+
+def _costs(
+    layout: Layout, metric: str, sides: Sequence[Sequence[LayerReport]], lone: Sequence[LayerReport | None]
+) -> list[Cost]:
+    """Walk the blocks from the last to the first, so that children come before their parents."""
+    costs: list[Cost] = [ABSENT] * len(lone)
     holder: Literal["parameters", "metrics"] = "parameters" if metric in _STORAGE else "metrics"
-    below: list[list[Cost]] = [[] for _ in layout.blocks]
     for index in range(len(costs) - 1, -1, -1):
-        block = layout.blocks[index]
-        calls = block.module.base_calls if is_base else block.module.calls
-        if len(calls) == 1 and not block.children and metric in calls[0][holder]:  # nearly every block
-            result = calls[0][holder][metric]
+        call = lone[index]
+        if call is not None and (result := call[holder].get(metric)) is not None:  # nearly every block
             costs[index] = Cost(result["known_value"], result["status"])
         else:
-            costs[index] = _inclusive(calls, metric, below[index], has_children=bool(block.children))
-        if index:
-            below[layout.parents[index]].append(times(costs[index], block.count))
+            inside = layout.below[index]
+            below = [times(costs[at], layout.counts[at]) for at in inside]
+            costs[index] = _inclusive(sides[index], metric, below, has_children=bool(inside))
     return costs
 
 

@@ -74,7 +74,7 @@ def _document(report: Any, before: AnalysisReport | None, format: str, title: st
             f"report: report_type must be one of {', '.join(map(repr, _BENCHMARKS))} or absent, got {kind!r}"
         )
     check_analysis(report)
-    page = _page(report, before, title, metric, FORMATS[format])
+    page = _page(report, before, title, metric, format)
     if format == "svg":
         return svg_page(page)
     island = "" if page.has_static_evidence else evidence_island([row.evidence for row in page.rows])
@@ -98,15 +98,21 @@ def _benchmark(
     return html_page("benchmark.html.j2", view(report, title), report_json=report_json)
 
 
-def _page(report: AnalysisReport, before: AnalysisReport | None, title: str, metric: str, width: int) -> Page:
+def _page(report: AnalysisReport, before: AnalysisReport | None, title: str, metric: str, format: str) -> Page:  # noqa: A002
+    options: dict[str, Any] = {
+        "title": title,
+        "metric": metric,
+        "map_width": FORMATS[format],
+        "is_drawing": format == "svg",
+    }
     if before is None:
-        return build_page(report, None, None, title=title, metric=metric, map_width=width)
+        return build_page(report, None, None, **options)
     _as_json(before, "before")
     try:
         check_analysis(before)
     except ValueError as error:
         raise ValueError(f"before: {error}") from error
-    return build_page(report, before, compare_reports(before, report), title=title, metric=metric, map_width=width)
+    return build_page(report, before, compare_reports(before, report), **options)
 
 
 def _check_options(format: str, title: str, metric: str) -> None:  # noqa: A002 # as above

@@ -13,21 +13,25 @@ from torchscan.render.tree import Module
 from torchscan.render.units import AT_LEAST, NBSP, NONE, exact
 from torchscan.report.analysis import METHODS, LayerReport
 from torchscan.report.diagnostic import Diagnostic
-from torchscan.report.metric import MetricResult, unavailable
+from torchscan.report.metric import MetricResult
 
 _HELD = "parameters"
-_NONE_HELD = unavailable(unit="parameters", scope="module_call", method="unique_storage")
 _HEADS = {"operator_flops": "Own operator FLOPs", _HELD: "Own parameters"}  # without what is below
 _QUIET_METHODS = frozenset((*METHODS.values(), "not_requested", "not_applicable", "forward_hook"))
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A small table and sentences. All text, so that template and script show the same thing."""
+    """A small table and sentences. An integer is shown with every digit; all else is text."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str | int, ...], ...]
     notes: tuple[str, ...]
+
+    @property
+    def written(self) -> list[list[str]]:
+        """The rows as text."""
+        return [[cell if isinstance(cell, str) else exact(cell) for cell in row] for row in self.rows]
 
 
 class EvidenceWriter:
@@ -37,19 +41,27 @@ class EvidenceWriter:
         self._diagnostics = diagnostics
         self._is_comparison = is_comparison
         self._shapes: dict[int, str] = {}
+        self._held_on: dict[int, str] = {}
+        self._heads: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def write(self, block: Block) -> Evidence:
         """Collect what is known of one block: of its first member, where it stands for a run."""
         module = block.module
         sides = self._sides(module)
         calls = [call for _, call in sides]
-        metrics = list(dict.fromkeys([name for call in calls for name in _known(call)]))
+        metrics = tuple(dict.fromkeys([name for call in calls for name in _known(call)]))
         rows = tuple([self._row(side, call, metrics) for side, call in sides])
         return Evidence(
-            columns=("Call", "Input", "Output", *map(_head, metrics)) if rows else (),
+            columns=self._columns(metrics) if rows else (),
             rows=rows,
             notes=(*_members(block), *self._notes(block)),
         )
+
+    def _columns(self, metrics: tuple[str, ...]) -> tuple[str, ...]:
+        known = self._heads.get(metrics)
+        if known is None:
+            known = self._heads[metrics] = ("Call", "Input", "Output", *map(_head, metrics))
+        return known
 
     def _sides(self, module: Module) -> list[tuple[str, LayerReport]]:
         """List the calls by side, equal ones once."""
@@ -65,26 +77,29 @@ class EvidenceWriter:
                 sides += [*([("base", old)] if old is not None else []), ("head", call)]
         return sides + [("base", call) for call in base.values()]
 
-    def _row(self, side: str, call: LayerReport, metrics: Sequence[str]) -> tuple[str, ...]:
+    def _row(self, side: str, call: LayerReport, metrics: Sequence[str]) -> tuple[str | int, ...]:
         return (
             f"{call['call_index']} {side}" if side else str(call["call_index"]),
-            self._shape(call["input"], call_text),
-            self._shape(call["output"], shape_text),
+            self._once(self._shapes, call["input"], call_text),
+            self._once(self._shapes, call["output"], shape_text),
             *[_exact(call, metric) for metric in metrics],
         )
 
-    def _shape(self, described: Mapping[str, Any], write: Callable[[Mapping[str, Any]], str]) -> str:
-        known = self._shapes.get(id(described))
-        if known is None:
-            known = self._shapes[id(described)] = write(described)
-        return known
+    def _once(
+        self, known: dict[int, str], described: Mapping[str, Any], write: Callable[[Mapping[str, Any]], str]
+    ) -> str:
+        text = known.get(id(described))
+        if text is None:
+            text = known[id(described)] = write(described)
+        return text
 
     def _notes(self, block: Block) -> list[str]:
         module = block.module
         if not module.calls and not module.base_calls:
             return ["Registered, never run by itself: a container."]
         call = (module.calls or module.base_calls)[0]
-        found = [note for note in (_storage(call), _tensors(call), *_methods(call), *_owners(call)) if note]
+        tensors = self._once(self._held_on, call["output"], _tensors)
+        found = [note for note in (_storage(call), tensors, *_methods(call), *_owners(call)) if note]
         if "token_dependencies" in call:
             found.append(_dependencies(call["token_dependencies"]))
         return found + [f"{each['code']}: {each['message']}" for each in self._diagnostics.get(module.path, ())[:5]]
@@ -96,18 +111,21 @@ def _head(name: str) -> str:
 
 def _known(call: LayerReport) -> list[str]:
     """Name what was measured of a call, its own parameters first."""
-    held = [_HELD] if call["parameters"].get(_HELD, _NONE_HELD)["known_value"] else []
+    own = call["parameters"].get(_HELD)
+    held = [_HELD] if own is not None and own["known_value"] else []
     return held + [name for name, result in call["metrics"].items() if result["known_value"] is not None]
 
 
-def _exact(call: LayerReport, name: str) -> str:
+def _exact(call: LayerReport, name: str) -> str | int:
     result: MetricResult | None = (call["parameters"] if name == _HELD else call["metrics"]).get(name)
     if result is None:
         return "counted above" if name in call.get("metric_owners", ()) else NONE
     if result["known_value"] is None:
         return NONE
-    bound = "" if result["status"] == "complete" else f"{AT_LEAST}{NBSP}"
-    return f"{bound}{exact(result['known_value'])}"
+    known = result["known_value"]
+    if result["status"] == "complete":
+        return known if type(known) is int else exact(known)
+    return f"{AT_LEAST}{NBSP}{exact(known)}"
 
 
 def _members(block: Block) -> list[str]:
@@ -127,8 +145,8 @@ def _storage(call: LayerReport) -> str:
     return f"{exact(trainable['known_value'] or 0)} of its parameters are trainable."
 
 
-def _tensors(call: LayerReport) -> str:
-    dtypes, devices = dtypes_and_devices([call["output"]])
+def _tensors(output: Mapping[str, Any]) -> str:
+    dtypes, devices = dtypes_and_devices([output])
     return f"Output {', '.join(dtypes)} on {', '.join(devices)}." if dtypes else ""
 
 
@@ -141,6 +159,8 @@ def _methods(call: LayerReport) -> list[str]:
 
 
 def _owners(call: LayerReport) -> list[str]:
+    if "metric_owners" not in call and "metric_ownership" not in call:
+        return []
     owned = [
         f"{metric_label(name)}: counted by {owner['path'] or 'the model'}, call {owner['call_index']}."
         for name, owner in call.get("metric_owners", {}).items()

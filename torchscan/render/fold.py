@@ -7,6 +7,7 @@ and method on both sides, and the codes of their diagnostics.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -55,7 +56,7 @@ class Block:
 
 def fold(root: Module, codes: Codes, *, shortest_run: int = SHORTEST_RUN) -> Block:
     """Group runs of at least ``shortest_run`` equal siblings. Only the first member's subtree is kept below a run."""
-    kinds = _kinds(root, codes)
+    kinds = _kinds(root, codes, shortest_run)
     top = Block((root,))
     waiting = [top]
     while waiting:
@@ -81,6 +82,8 @@ class Layout:
     parents: tuple[int, ...]  # -1 for the root
     paths: tuple[str, ...]  # with runs spelled out: blocks.{0…11}.mlp
     copies: tuple[int, ...]  # how many modules a block stands for, runs inside runs multiplied
+    counts: tuple[int, ...]  # how many members a block has
+    below: tuple[tuple[int, ...], ...]  # the positions of a block's children
 
 
 def lay_out(root: Block) -> Layout:
@@ -88,24 +91,28 @@ def lay_out(root: Block) -> Layout:
     blocks = tuple(root.walk())
     depths, parents, paths, copies = [0] * len(blocks), [-1] * len(blocks), [""] * len(blocks), [1] * len(blocks)
     position = {id(block): index for index, block in enumerate(blocks)}
+    counts = tuple([len(block.members) for block in blocks])
+    below = tuple([tuple([position[id(child)] for child in block.children]) for block in blocks])
     copies[0] = root.count
     for index, block in enumerate(blocks):
-        for child in block.children:
-            at = position[id(child)]
+        for at, child in zip(below[index], block.children, strict=True):
             parents[at] = index
             depths[at] = depths[index] + 1
-            copies[at] = copies[index] * child.count
+            copies[at] = copies[index] * counts[at]
             paths[at] = f"{paths[index]}.{child.name}" if paths[index] else child.name
-    return Layout(blocks, tuple(depths), tuple(parents), tuple(paths), tuple(copies))
+    return Layout(blocks, tuple(depths), tuple(parents), tuple(paths), tuple(copies), counts, below)
 
 
 def _runs(siblings: list[Module], kinds: Mapping[str, int], shortest_run: int) -> Iterator[tuple[Module, ...]]:
     run: list[Module] = []
+    last: tuple[int | None, str] = (None, "")
     for module in siblings:
-        if run and (kinds[module.path], _split(module.name)[0]) != (kinds[run[0].path], _split(run[0].name)[0]):
+        kind = (kinds.get(module.path), _split(module.name)[0])
+        if run and kind != last:
             yield from _grouped(run, shortest_run)
             run = []
         run.append(module)
+        last = kind
     yield from _grouped(run, shortest_run)
 
 
@@ -123,12 +130,12 @@ def _split(name: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (name, "")
 
 
-def _kinds(root: Module, codes: Codes) -> dict[str, int]:
-    """Number the modules so that equal ones get equal numbers. Children are numbered before their parents."""
+def _kinds(root: Module, codes: Codes, shortest_run: int) -> dict[str, int]:
+    """Number the modules that may fold, and those below them, so that equal ones get equal numbers."""
     numbers: dict[Any, int] = {}
     kinds: dict[str, int] = {}
     sign = _Signature()
-    for module in reversed(list(root.walk())):
+    for module in reversed(_foldable(root, shortest_run)):  # children are numbered before their parents
         signature = (
             codes.get(module.path, frozenset()),
             tuple([sign.call(call) for call in module.calls]),
@@ -137,6 +144,21 @@ def _kinds(root: Module, codes: Codes) -> dict[str, int]:
         )
         kinds[module.path] = numbers.setdefault(signature, len(numbers))
     return kinds
+
+
+def _foldable(root: Module, shortest_run: int) -> list[Module]:
+    """List what stands in a run of names that differ by their index alone, or below one: the rest need not be read."""
+    found = []
+    waiting = [(root, False)]
+    while waiting:
+        module, may_fold = waiting.pop()
+        if may_fold:
+            found.append(module)
+        alike = Counter([] if may_fold else [_split(child.name)[0] for child in module.children])
+        waiting.extend(
+            [(child, may_fold or alike[_split(child.name)[0]] >= shortest_run) for child in reversed(module.children)]
+        )
+    return found
 
 
 class _Signature:

@@ -40,10 +40,11 @@ def weigh(layout: Layout, sizes: Sequence[Number]) -> list[Number]:
     """
     weights: list[Number] = [0] * len(sizes)
     below: list[Number] = [0] * len(sizes)
+    parents, counts = layout.parents, layout.counts
     for index in range(len(sizes) - 1, -1, -1):
-        weights[index] = max(sizes[index], below[index]) * layout.blocks[index].count
+        weights[index] = weight = max(sizes[index], below[index]) * counts[index]
         if index:
-            below[layout.parents[index]] += weights[index]
+            below[parents[index]] += weight
     return weights
 
 
@@ -72,14 +73,15 @@ def _place(layout: Layout, weights: Sequence[Number], width: float, levels: int)
     """Place every block that is wide and shallow enough, in the order of the tree."""
     edges = [0.0] * len(weights)  # where a block's next child begins
     units = [0.0] * len(weights)  # width per weight among a block's children
-    edges[0], units[0] = 0.0, width / weights[0] * layout.blocks[0].count
+    edges[0], units[0] = 0.0, width / weights[0] * layout.counts[0]
     placed = [Tile(0, 0, 0.0, width)]
+    parents, depths, counts = layout.parents, layout.depths, layout.counts
     for index in range(1, len(weights)):
-        parent = layout.parents[index]
+        parent = parents[index]
         wide = weights[index] * units[parent]
         # A run of n shows one subtree across the whole run, so its children are drawn n times as wide.
-        edges[index], units[index] = edges[parent], units[parent] * layout.blocks[index].count
+        edges[index], units[index] = edges[parent], units[parent] * counts[index]
         edges[parent] += wide
-        if wide >= SMALLEST_TILE and layout.depths[index] < levels:
-            placed.append(Tile(index, layout.depths[index], edges[index], wide))
+        if wide >= SMALLEST_TILE and depths[index] < levels:
+            placed.append(Tile(index, depths[index], edges[index], wide))
     return placed

@@ -68,6 +68,8 @@ _INVISIBLE = re.compile(
 
 def visible(text: str) -> str:
     """Spell out characters that are invisible, reorder text or cannot be encoded: ``\\u{202E}``."""
+    if text.isascii() and text.isprintable():  # nearly every name
+        return text
     return _INVISIBLE.sub(lambda found: f"\\u{{{ord(found[0]):04X}}}", text)
 
 

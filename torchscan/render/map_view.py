@@ -11,6 +11,7 @@ from torchscan.render.icicle import Icicle, icicle, weigh
 from torchscan.render.labels import shorten
 from torchscan.render.module_rows import BlockCosts, Cell, cell
 from torchscan.render.units import ELLIPSIS, TIMES, share
+from torchscan.report.analysis import UNITS
 from torchscan.report.metric import Number
 
 SIGNS = {"worse": "▲", "better": "▼"}
@@ -89,8 +90,9 @@ def map_view(
     gap: str = "",
 ) -> MapView:
     """Lay out one metric's map. In a comparison a tile is as wide as the larger side, so removed work stays visible."""
-    base = costs.base or costs.head
-    sizes = [max(head.size, old.size) for head, old in zip(costs.head, base, strict=True)]
+    sizes = [cost.size for cost in costs.head]
+    if costs.base:
+        sizes = [max(size, old.size) for size, old in zip(sizes, costs.base, strict=True)]
     drawn = icicle(layout, weigh(layout, sizes), width=width, most=most)
     leaves = [index for index in drawn.without_width if not layout.blocks[index].children]
     chips = _chips(layout, leaves, costs)
@@ -120,7 +122,7 @@ def _tiles(metric: str, layout: Layout, costs: BlockCosts, drawn: Icicle, *, com
         index = tile.index
         block, copies = layout.blocks[index], layout.copies[index]
         head, old = costs.head[index], costs.base[index] if costs.base else None
-        shown = cell(metric, head, old, copies, compares=compares)
+        shown = cell(UNITS[metric], head, old, copies, compares=compares)
         drawn_as = look(head, old, compares=compares)
         sign = SIGNS.get(drawn_as.rstrip("123"), "")
         name = f"{sign} {run_name(block)}".lstrip()
@@ -224,7 +226,7 @@ def _bars(metric: str, layout: Layout, costs: BlockCosts, *, compares: bool) -> 
             name=shorten(_copied(layout, index), 60),
             type=layout.blocks[index].module.type,
             cell=cell(
-                metric,
+                UNITS[metric],
                 costs.head[index],
                 None if before is None else costs.base[index],
                 layout.copies[index],
@@ -242,9 +244,9 @@ _Ranked = tuple[Number, Number, Number | None, int]  # rank, size, size before o
 
 
 def _ranked(layout: Layout, costs: BlockCosts, *, compares: bool) -> Iterator[_Ranked]:
-    for index, block in enumerate(layout.blocks):
+    for index, inside in enumerate(layout.below):
         head, copies = costs.head[index], layout.copies[index]
-        if block.children or head.status != "complete" or head.known is None:
+        if inside or head.status != "complete" or head.known is None:
             continue
         size = head.known * copies
         old = costs.base[index] if costs.base and compares else None

@@ -44,7 +44,7 @@ class Row:
     is_open: bool
     depth: int
     closes: int
-    evidence: Evidence | None
+    evidence: Evidence
 
 
 class BlockCosts(NamedTuple):
@@ -54,9 +54,8 @@ class BlockCosts(NamedTuple):
     base: Sequence[Cost]
 
 
-def cell(metric: str, head: Cost, base: Cost | None, count: int, *, compares: bool, with_exact: bool = True) -> Cell:
+def cell(unit: str, head: Cost, base: Cost | None, count: int, *, compares: bool, with_exact: bool = True) -> Cell:
     """Write a run's cost. ``compares`` is False where the two sides were not run alike."""
-    unit = UNITS[metric]
     after = times(head, count)
     before = after if base is None else times(base, count)
     if before == after or "absent" in (before.status, after.status):
@@ -96,7 +95,7 @@ def module_rows(
     layout: Layout,
     costs: Mapping[str, BlockCosts],
     tags: Sequence[tuple[str, ...]],
-    evidence: Sequence[Evidence] | None,
+    evidence: Sequence[Evidence],
     opened: frozenset[int],
     withheld: frozenset[str],
     *,
@@ -104,19 +103,12 @@ def module_rows(
 ) -> list[Row]:
     """Write one row per block, parents first. ``opened`` rows start open; ``withheld`` metrics show no change."""
     blocks, depths = layout.blocks, layout.depths
-    known: dict[tuple[str, Cost, Cost | None, int], Cell] = {}
-
-    def cell_of(metric: str, index: int) -> Cell:
-        head, base = costs[metric]
-        key = (metric, head[index], base[index] if base else None, blocks[index].count)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = cell(*key, compares=metric not in withheld, with_exact=with_exact)
-        return found
-
+    columns = [
+        _column(metric, layout, costs[metric], metric not in withheld, with_exact=with_exact) for metric in COLUMNS
+    ]
     rows = []
     open_sections = 0
-    for index, block in enumerate(blocks):
+    for index, (block, cells) in enumerate(zip(blocks, zip(*columns, strict=True), strict=True)):
         depth = min(depths[index], DEEPEST_NESTING)
         after = min(depths[index + 1], DEEPEST_NESTING) if index + 1 < len(blocks) else 0
         nests = bool(block.children) and depth < DEEPEST_NESTING
@@ -130,13 +122,30 @@ def module_rows(
                 type=block.module.type or "container",
                 calls=str(len(block.module.calls)) if block.module.calls else "",
                 count=block.count,
-                cells=tuple([cell_of(metric, index) for metric in COLUMNS]),
+                cells=cells,
                 tags=tags[index],
                 is_leaf=not nests,
                 is_open=nests and index in opened,
                 depth=depth,
                 closes=closes,
-                evidence=evidence[index] if evidence is not None else None,
+                evidence=evidence[index],
             )
         )
     return rows
+
+
+def _column(metric: str, layout: Layout, costs: BlockCosts, compares: bool, *, with_exact: bool) -> list[Cell]:
+    """Write one metric's cells. Equal costs share one."""
+    unit = UNITS[metric]
+    base: Sequence[Cost | None] = costs.base or [None] * len(costs.head)
+    known: dict[tuple[Cost, Cost | None, int], Cell] = {}
+    cells = []
+    for key in zip(costs.head, base, layout.counts, strict=True):
+        if key[1] is None and key[2] == 1 and not with_exact:  # a number alone is written faster than looked up
+            cells.append(Cell(_number(key[0], unit)))
+            continue
+        found = known.get(key)
+        if found is None:
+            found = known[key] = cell(unit, *key, compares=compares, with_exact=with_exact)
+        cells.append(found)
+    return cells

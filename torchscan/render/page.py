@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,9 +18,12 @@ from torchscan.render.evidence import Evidence
 from torchscan.render.labels import METRICS, visible
 from torchscan.render.module_rows import COLUMNS
 from torchscan.render.templates import environment, source
+from torchscan.render.tree_markup import cells_markup, tree_markup
+from torchscan.render.units import exact
 
 LARGEST_DOWNLOAD_BYTES = 1024**2
 _OWNER = "torchscan"
+_LABELS = 3  # a row of evidence begins with its call, input and output; costs follow
 _SHEETS = {"report.html.j2": "model.css", "benchmark.html.j2": "benchmark.css"}
 
 
@@ -33,6 +36,8 @@ def html_page(template: str, page: Any, *, report_json: str, island: str = "") -
         .render(
             page=page,
             labels=METRICS,
+            tree_markup=tree_markup,
+            cells_markup=cells_markup,
             style=Markup(style_of(template)),  # noqa: S704 # our own file
             script=Markup(script),  # noqa: S704 # our own file; the policy names its hash
             script_hash=script_hash(script),
@@ -69,31 +74,33 @@ def json_island(value: Any) -> str:
     return written.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def evidence_island(found: Sequence[Evidence | None]) -> str:
-    """Write evidence compactly: a text that comes up again is a number into one table of strings."""
-    evidence = [each for each in found if each is not None]
-    seen = Counter([text for each in evidence for text in _texts(each)])
-    strings = {text: at for at, text in enumerate([text for text, times in seen.items() if times > 1])}
+def evidence_island(found: Sequence[Evidence]) -> str:
+    """Write evidence compactly. What comes up again is a number: notes and shapes into a table, columns into another.
 
-    def short(texts: Iterable[str]) -> list[str | int]:
-        return [strings[text] if text in strings else visible(text) for text in texts]
+    The script writes out the digits of the costs, which no other number of a row holds.
+    """
+    texts: Counter[str | int] = Counter([text for each in found for text in each.notes])
+    texts.update([text for each in found for row in each.rows for text in row[:_LABELS]])
+    strings = {text: at for at, text in enumerate([text for text, times in texts.items() if times > 1])}
+    columns = {names: at for at, names in enumerate(dict.fromkeys([each.columns for each in found]))}
+    rows = [
+        [
+            columns[each.columns],
+            [[*_short(row[:_LABELS], strings), *map(_plain, row[_LABELS:])] for row in each.rows],
+            _short(each.notes, strings),
+        ]
+        for each in found
+    ]
+    return json_island({"rows": rows, "columns": list(columns), "strings": [visible(str(text)) for text in strings]})
 
-    columns = {names: at for at, names in enumerate(dict.fromkeys([each.columns for each in evidence]))}
-    return json_island(
-        {
-            "rows": [
-                [columns[each.columns], [short(row) for row in each.rows], short(each.notes)] for each in evidence
-            ],
-            "columns": list(columns),
-            "strings": [visible(text) for text in strings],
-        }
-    )
+
+def _short(texts: Iterable[str | int], strings: Mapping[str | int, int]) -> list[str | int]:
+    return [strings[text] if text in strings else visible(str(text)) for text in texts]
 
 
-def _texts(evidence: Evidence) -> Iterator[str]:
-    for row in evidence.rows:
-        yield from row
-    yield from evidence.notes
+def _plain(cost: str | int) -> str | int:
+    """Keep a number that a script reads without loss."""
+    return cost if isinstance(cost, str) or 0 <= cost < 2**53 else exact(cost)
 
 
 def packed(report_json: str) -> str:

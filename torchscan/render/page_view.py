@@ -87,8 +87,9 @@ def build_page(
     title: str,
     metric: str,
     map_width: int = 1200,
+    is_drawing: bool = False,
 ) -> Page:
-    """Arrange one analysis, or two, for a reader."""
+    """Arrange one analysis, or two, for a reader. A drawing shows one map and no table of modules."""
     reasons = withheld(report, before) if before is not None else ()
     root = build_tree(
         report["layers"], report["context"].get("model_type", ""), () if before is None else before["layers"]
@@ -96,19 +97,17 @@ def build_page(
     diagnostics = _by_path(report["diagnostics"])
     is_comparison = before is not None
     whole = lay_out(fold(root, _codes(diagnostics)))
-    sums = {name: _both_sides(whole, name, is_comparison=is_comparison) for name in VIEWS}
-    gaps = {name: _gap(name, sums[name].head[0], report) for name in VIEWS}
+    views = (metric,) if is_drawing else VIEWS
+    sums = _both_sides(whole, views, is_comparison=is_comparison)
+    gaps = {name: _gap(name, sums[name].head[0], report) for name in views}
     layout, costs = _cut(whole, {name: _rooted(name, sides, report, before) for name, sides in sums.items()})
     hidden = frozenset(name for name in VIEWS if reasons and name not in STORAGE_TOTALS)
     is_small = len(layout.blocks) <= STATIC_EVIDENCE_ROWS
     most = 600 if is_small else _LARGE_MAP
     maps = [
         map_view(name, layout, costs[name], compares=name not in hidden, most=most, width=map_width, gap=gaps[name])
-        for name in VIEWS
+        for name in views
     ]
-    writer = EvidenceWriter(diagnostics, is_comparison=is_comparison)
-    tags = [_tags(layout, index, costs, is_comparison=is_comparison) for index in range(len(layout.blocks))]
-    opened = _opened(layout, tags, maps, metric)
     groups = diagnostic_groups(report["diagnostics"])
     totals = totals_view(report, before, reasons)
     return Page(
@@ -121,15 +120,7 @@ def build_page(
         totals=totals,
         maps=maps,
         columns=[metric_label(name) for name in COLUMNS],
-        rows=module_rows(
-            layout,
-            costs,
-            tags,
-            [writer.write(block) for block in layout.blocks],
-            opened,
-            hidden,
-            with_exact=is_small,
-        ),
+        rows=[] if is_drawing else _rows(layout, costs, diagnostics, hidden, maps, metric, is_comparison=is_comparison),
         summary=_summary(root, whole, report, diff),
         groups=groups,
         fields=context_fields(report, before),
@@ -137,6 +128,24 @@ def build_page(
         steps=next_steps(report, groups, maps),
         has_static_evidence=is_small,
     )
+
+
+def _rows(
+    layout: Layout,
+    costs: Costs,
+    diagnostics: Mapping[str, Sequence[Diagnostic]],
+    hidden: frozenset[str],
+    maps: Sequence[MapView],
+    metric: str,
+    *,
+    is_comparison: bool,
+) -> list[Row]:
+    writer = EvidenceWriter(diagnostics, is_comparison=is_comparison)
+    tags = [_tags(layout, index, costs, is_comparison=is_comparison) for index in range(len(layout.blocks))]
+    opened = _opened(layout, tags, maps, metric)
+    evidence = [writer.write(block) for block in layout.blocks]
+    is_small = len(layout.blocks) <= STATIC_EVIDENCE_ROWS
+    return module_rows(layout, costs, tags, evidence, opened, hidden, with_exact=is_small)
 
 
 def _by_path(diagnostics: Sequence[Diagnostic]) -> dict[str, list[Diagnostic]]:
@@ -151,9 +160,10 @@ def _codes(diagnostics: Mapping[str, Sequence[Diagnostic]]) -> dict[str, frozens
     return {path: frozenset([each["code"] for each in found]) for path, found in diagnostics.items()}
 
 
-def _both_sides(layout: Layout, metric: str, *, is_comparison: bool) -> BlockCosts:
-    head = block_costs(layout, metric)
-    return BlockCosts(head, block_costs(layout, metric, is_base=True) if is_comparison else ())
+def _both_sides(layout: Layout, metrics: Sequence[str], *, is_comparison: bool) -> Costs:
+    head = block_costs(layout, metrics)
+    base = block_costs(layout, metrics, is_base=True) if is_comparison else {}
+    return {name: BlockCosts(head[name], base.get(name, ())) for name in metrics}
 
 
 def _rooted(metric: str, sides: BlockCosts, report: AnalysisReport, before: AnalysisReport | None) -> BlockCosts:

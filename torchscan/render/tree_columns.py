@@ -39,7 +39,7 @@ class Table:
 
 def costs_for(layout: Layout, report: AnalysisReport, names: set[str]) -> dict[str, list[Cost]]:
     """Add up what the chosen columns show. The root shows the report's own total, which counts shared storage once."""
-    costs = {name: block_costs(layout, name) for name in sorted(names)}
+    costs = block_costs(layout, sorted(names))
     for name, found in costs.items():
         total = report["totals"].get(name)
         if total is not None:

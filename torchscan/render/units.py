@@ -5,8 +5,9 @@ Counts carry SI prefixes, bytes IEC prefixes, seconds ns to s. Four significant 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 from math import floor, log10
@@ -37,15 +38,16 @@ class _Scale:
     carry: int = 1000
     zero_unit: str = ""
     suffix: str = ""
+    sizes: tuple[Number, ...] = field(init=False)  # of the steps alone
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sizes", tuple(size for size, _ in self.steps))
 
     def step_of(self, magnitude: Number) -> int:
         """Give the index of the largest prefix that leaves at least one digit before the point."""
         if magnitude < self.exact_below:
             return 0
-        index = 0
-        while index + 1 < len(self.steps) and magnitude >= self.steps[index + 1][0]:
-            index += 1
-        return index
+        return max(0, bisect_right(self.sizes, magnitude) - 1)
 
 
 _SI = tuple((1000**power, prefix) for power, prefix in enumerate(("", "k", "M", "G", "T", "P", "E", "Z", "Y")))
@@ -148,6 +150,8 @@ def pair(before: Number, after: Number, unit: str) -> tuple[str, str]:
 
 def exact(value: Number, unit: str = "") -> str:
     """Write every digit: ``4,096``, ``44,089,344 B``. For titles and for pairs that rounding cannot tell apart."""
+    if not unit and type(value) is int and value >= 0:
+        return f"{value:,}"
     whole = isinstance(value, int) or value.is_integer()
     digits = f"{int(value):,}" if whole else repr(value)
     base = {"bytes": "B", "seconds": "s"}.get(unit, unit if unit.endswith("/s") else "")

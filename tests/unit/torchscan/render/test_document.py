@@ -13,6 +13,8 @@ from support.markup import check_structure, elements
 from support.reports import Node, decoder, make_report, result, small_net
 
 from torchscan.render.document import render_report
+from torchscan.render.evidence import Evidence
+from torchscan.render.page import evidence_island
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -208,3 +210,11 @@ def test_a_number_beyond_floats_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"layers\[1\].*macs: status 'complete' with value 1000"):
         render_report(report)
+
+
+def test_a_number_beyond_a_scripts_reach_is_written_out_and_others_stay_numbers() -> None:
+    rows = (("0", "(1, 4)", "(1, 4)", 4096, 2**53 - 1, 2**53, "≥ 12"),)
+    island = json.loads(evidence_island([Evidence(("Call",), rows, ())]))
+
+    assert island["rows"][0][1] == [["0", 0, 0, 4096, 2**53 - 1, "9,007,199,254,740,992", "≥ 12"]]
+    assert island["strings"] == ["(1, 4)"]

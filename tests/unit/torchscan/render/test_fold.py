@@ -54,7 +54,7 @@ def test_folding_changes_no_sum(root: Node, metric: str) -> None:
     report = make_report(root)
     plain, short = folded(report, shortest_run=10**9), folded(report)
 
-    assert block_costs(plain, metric)[0] == block_costs(short, metric)[0]
+    assert block_costs(plain, [metric])[metric][0] == block_costs(short, [metric])[metric][0]
 
 
 @given(trees(), st.sampled_from(("module_flops", "macs", "dmas", "operator_flops", "parameters")))
@@ -62,13 +62,13 @@ def test_the_root_costs_what_the_report_totals_say(root: Node, metric: str) -> N
     report = make_report(root)
     total = report["totals"][metric]
 
-    assert block_costs(folded(report), metric)[0] == Cost(total["known_value"], total["status"])
+    assert block_costs(folded(report), [metric])[metric][0] == Cost(total["known_value"], total["status"])
 
 
 @given(trees(), st.sampled_from(VIEWS))
 def test_children_never_outgrow_their_parent_and_all_blocks_are_accounted_for(root: Node, metric: str) -> None:
     layout = folded(make_report(root))
-    drawn = icicle(layout, weigh(layout, [cost.size for cost in block_costs(layout, metric)]))
+    drawn = icicle(layout, weigh(layout, [cost.size for cost in block_costs(layout, [metric])[metric]]))
 
     assert len(drawn.tiles) + drawn.culled + len(drawn.without_width) == len(layout.blocks)
     tiles = {tile.index: tile for tile in drawn.tiles}
@@ -153,7 +153,9 @@ def test_a_path_of_any_depth_is_no_recursion() -> None:
     layout = folded(report)
 
     assert len(layout.blocks) == 3001
-    assert block_costs(layout, "macs")[0].known == 1  # the deep row's own estimate; its container's is that sum
+    assert (
+        block_costs(layout, ["macs"])["macs"][0].known == 1
+    )  # the deep row's own estimate; its container's is that sum
 
 
 COMPLETE, BOUND, UNKNOWN = Cost(3, "complete"), Cost(2, "partial"), Cost(None, "unavailable")
@@ -185,4 +187,4 @@ def test_a_subtree_owner_counts_for_its_children() -> None:
     out["metric_owners"] = {"macs": {"path": "mha", "call_index": 0}}
     del out["metrics"]["macs"]
 
-    assert [cost.known for cost in block_costs(folded(report), "macs")] == [5, 5, None]
+    assert [cost.known for cost in block_costs(folded(report), ["macs"])["macs"]] == [5, 5, None]

@@ -14,7 +14,7 @@ from ci_action.core.spec import SPEC_VERSION, TargetResult, WorkerSpec
 from ci_action.worker.wire import write_result
 
 OLDEST_TORCH = (2, 1)
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def missing_torch() -> str | None:
@@ -50,12 +50,17 @@ def report_missing(spec: WorkerSpec, reason: str) -> None:
 
 
 def die_with_parent() -> None:
-    """Let Linux kill this process when the orchestrator dies, even by SIGKILL: no worker is left behind."""
+    """Let Linux kill this process when the orchestrator dies, even by SIGKILL: no worker is left behind.
+
+    What measured code turns into a daemon stays below this process, where the orchestrator finds and ends it.
+    """
     if not sys.platform.startswith("linux"):
         return
     import ctypes
 
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    control = ctypes.CDLL(None).prctl
+    control(PR_SET_PDEATHSIG, signal.SIGKILL)
+    control(PR_SET_CHILD_SUBREAPER, 1)
 
 
 @contextmanager

@@ -37,8 +37,6 @@ def serve(spec: WorkerSpec, commands: TextIO, answers: TextIO) -> None:
         _send(answers, {"ready": session.ready})
         for line in commands:
             _send(answers, session.answer(json.loads(line)))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # noqa: BLE001 # sys.exit() in a model is a failure with a name as well
         failure: Failure = describe(error, "isolation" if isinstance(error, IsolationError) else stage, root)
         _send(answers, {"failure": failure})

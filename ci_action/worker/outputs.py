@@ -15,6 +15,8 @@ from ci_action.core.timing.lockstep import OUTPUT_BYTES
 
 HEADER = "outputs.json"
 MAX_DEPTH = 32
+NODE_BYTES = 64
+"""What a number or an empty list may take in the header."""
 _DTYPES = {
     str(getattr(torch, name)): getattr(torch, name)
     for name in (
@@ -63,6 +65,7 @@ class _Writer:
     def node(self, value: Any, depth: int) -> dict[str, Any]:
         if depth > MAX_DEPTH:
             raise OutputsError(f"outputs nested deeper than {MAX_DEPTH} cannot be compared")
+        self._take(len(value) if isinstance(value, str) else NODE_BYTES)
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
         if value is None or isinstance(value, bool | str):
@@ -81,16 +84,19 @@ class _Writer:
     def _tensor(self, tensor: torch.Tensor) -> dict[str, Any]:
         if str(tensor.dtype) not in _DTYPES or tensor.layout is not torch.strided or tensor.is_nested:
             raise OutputsError(f"an output of {tensor.dtype} and {tensor.layout} cannot be compared")
+        size = tensor.numel() * tensor.element_size()
+        self._take(size)  # before anything is copied: a tensor that was expanded is small until then
         plain = tensor.detach().cpu().contiguous().resolve_conj().resolve_neg()
-        size = plain.numel() * plain.element_size()
-        self._bytes += size
-        if self._bytes > OUTPUT_BYTES:
-            raise OutputsError(f"the outputs take more than {OUTPUT_BYTES >> 20} MiB: return a part of them")
         name = f"{self._files}.bin"
         self._files += 1
         # Without numpy, which a worker need not have. All platforms of torch wheels are little-endian.
         (self._folder / name).write_bytes(ctypes.string_at(plain.data_ptr(), size) if size else b"")
         return {"kind": "tensor", "file": name, "dtype": str(plain.dtype), "shape": list(plain.shape)}
+
+    def _take(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > OUTPUT_BYTES:
+            raise OutputsError(f"the outputs take more than {OUTPUT_BYTES >> 20} MiB: return a part of them")
 
 
 def _value(node: dict[str, Any], folder: Path) -> Any:

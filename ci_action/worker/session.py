@@ -44,7 +44,7 @@ class Session:
     synchronize: Callable[[], None]
     device: str
     seed: int
-    threads: int
+    threads: tuple[int, int]
     ready: Ready
 
     def answer(self, command: Command) -> Answer:
@@ -83,11 +83,14 @@ class Session:
         return max(seconds, 1e-9)
 
     def _check_threads(self) -> None:
-        if torch.get_num_threads() != self.threads:
-            raise ThreadsChanged(
-                f"the workload changed torch's threads from {self.threads} to {torch.get_num_threads()}: "
-                "set them once, before the model is built, or with the config's key threads"
-            )
+        if _threads() == self.threads:
+            return
+        for kind, before, now in zip(("threads", "inter-op threads"), self.threads, _threads(), strict=True):
+            if now != before:
+                raise ThreadsChanged(
+                    f"the workload changed torch's {kind} from {before} to {now}: "
+                    "set them once, before the model is built, or with the config's key threads"
+                )
 
     def _call_seconds(self) -> float:
         """Time one call by enough of them; the fastest of a few tries, because a disturbed one would mislead."""
@@ -136,13 +139,17 @@ def prepare(spec: WorkerSpec, enter: Callable[[Stage], None]) -> Session:
         synchronize=lambda: synchronize(device),
         device=str(device),
         seed=spec["seed"],
-        threads=torch.get_num_threads(),
+        threads=_threads(),
         ready={
             "context": benchmark_context(device, settings, has_inputs=True, is_profiled=False),
             "inputs": Describer().call(built.args or (), built.kwargs or {}),
             "first_call_seconds": first_call_seconds,
         },
     )
+
+
+def _threads() -> tuple[int, int]:
+    return torch.get_num_threads(), torch.get_num_interop_threads()
 
 
 def _forward(built: BuiltTarget) -> Callable[[], Any]:

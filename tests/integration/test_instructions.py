@@ -16,9 +16,13 @@ from ci_action.core.config.entries import Benchmark
 from ci_action.core.spec import WorkerSpec
 from ci_action.core.timing.evidence import BenchmarkEvidence
 from ci_action.core.timing.evidence_file import read_evidence
+from ci_action.core.timing.instructions import instruction_total
 from ci_action.core.timing.lockstep import BenchmarkJob
 from ci_action.edges.workers.child import ChildMeasurer
 from ci_action.edges.workers.environment import worker_environment
+from ci_action.edges.workers.instructions import count_instructions
+from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.lockstep import WorkerPlace
 from ci_action.worker.callgrind import NoRequests, attach
 
 VALGRIND = Path("/usr/bin/valgrind")
@@ -75,14 +79,14 @@ def test_the_same_work_has_the_same_count_and_more_work_a_greater_one(tmp_path: 
     assert sorted(double)[1] / middle == pytest.approx(2, rel=0.01)
 
 
-def counted(tmp_path: Path, head: str, *, path: str, device: str = "cpu") -> BenchmarkEvidence:
+def counted(tmp_path: Path, head: str, *, path: str) -> BenchmarkEvidence:
     for side in ("base", "head", "scratch"):
         (tmp_path / side).mkdir()
         (tmp_path / side / "models.py").write_text(MODELS)
     job = BenchmarkJob(
         id="net",
-        base=spec(tmp_path, "base", "short", device),
-        head=spec(tmp_path, "head", head, device),
+        base=spec(tmp_path, "base", "short"),
+        head=spec(tmp_path, "head", head),
         benchmark=Benchmark(metrics=("instructions",)),
         needs_control=False,
         budget_seconds=None,
@@ -92,7 +96,7 @@ def counted(tmp_path: Path, head: str, *, path: str, device: str = "cpu") -> Ben
     return read_evidence(json.loads(json.dumps(measurer.benchmark([job])["net"])))
 
 
-def spec(tmp_path: Path, side: Any, factory: str, device: str) -> WorkerSpec:
+def spec(tmp_path: Path, side: Any, factory: str, device: str = "cpu") -> WorkerSpec:
     root = str(tmp_path / side)
     return {
         "version": 1,
@@ -118,6 +122,19 @@ def test_without_valgrind_the_count_is_missing_and_nothing_fails(tmp_path: Path)
     found = counted(tmp_path, "long", path=str(tmp_path))
     assert found["failure"] is None
     assert instructions(found) == [{"counts": [], "gap": "no_valgrind"}] * 2
+
+
+@pytest.mark.parametrize("devices", [("cuda", "cuda"), ("cpu", "cuda")])
+def test_on_another_device_no_instructions_are_counted(tmp_path: Path, devices: tuple[str, str]) -> None:
+    # given a place that has no interpreters: nothing may start
+    place = WorkerPlace(interpreters={}, scratch=tmp_path, limits=ChildLimits())
+    specs = [spec(tmp_path, side, "short", device) for side, device in zip(("base", "head"), devices, strict=True)]
+    # when they are to be counted
+    found = count_instructions(specs, place, notes := [], together=True)
+    # then both sides have the reason: one count alone compares with nothing
+    assert found == {side: {"counts": [], "gap": "not_on_cpu"} for side in ("base", "head")}
+    assert notes == []
+    assert instruction_total(found["head"])["status"] == "unavailable"
 
 
 def test_a_valgrind_that_cannot_be_spoken_to_is_named(tmp_path: Path) -> None:

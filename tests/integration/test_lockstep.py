@@ -19,7 +19,8 @@ from ci_action.core.spec import WorkerSpec
 from ci_action.core.timing.evidence import BenchmarkEvidence
 from ci_action.core.timing.lockstep import BenchmarkJob
 from ci_action.core.timing.rounds import log_ratios
-from ci_action.edges.workers import lockstep
+from ci_action.core.timing.rows import notes
+from ci_action.edges.workers import lockstep, watch
 from ci_action.edges.workers.child import ChildMeasurer
 from ci_action.edges.workers.limits import ChildLimits
 from ci_action.edges.workers.lockstep_worker import LockstepWorker, WorkerFailed
@@ -28,7 +29,7 @@ from ci_action.edges.workers.watch import MEMORY_INTERVAL_SECONDS, OUTPUT_BYTES
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a worker is spoken to over inherited descriptors")
 
 MODELS = dedent("""
-    import os, sys, time
+    import os, signal, sys, time
     import torch
     from torch import nn
 
@@ -80,8 +81,74 @@ MODELS = dedent("""
         counts = iter(range(1, 10_000))
         return {"workload": lambda: torch.set_num_threads(1 + next(counts) % 2)}
 
+    def after_warming_up(act):
+        calls = iter(range(10_000))
+        return {"workload": lambda: act() if next(calls) == 20 else None}
+
+    def raises(error):
+        def act(): raise error
+        return after_warming_up(act)
+
+    class Odd(BaseException):
+        def __str__(self): raise ValueError("cannot be shown")
+
+    def changes_threads_late():
+        return after_warming_up(lambda: torch.set_num_threads(torch.get_num_threads() + 1))
+    def changes_interop_threads():
+        return after_warming_up(lambda: torch.set_num_interop_threads(torch.get_num_interop_threads() + 1))
     def leaves(): return {"workload": lambda: os._exit(0)}
+    def leaves_late(): return after_warming_up(lambda: os._exit(0))
     def exits(): return {"workload": lambda: sys.exit(0)}
+    def interrupts(): return raises(KeyboardInterrupt())
+    def odd(): return raises(Odd())
+    def kills_itself(): return after_warming_up(lambda: os.kill(os.getpid(), signal.SIGKILL))
+    def crashes(): return after_warming_up(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+    def closes_pipes(): return after_warming_up(lambda: os.closerange(3, 64))
+    def closes_pipes_and_stays(): return after_warming_up(lambda: (os.closerange(3, 64), time.sleep(60)))
+    def answers_without_end():
+        def act():
+            for descriptor in range(3, 30):
+                try: os.write(descriptor, b"x" * (2 << 20))
+                except OSError: pass
+        return after_warming_up(act)
+    def leaves_the_pipe_to_a_child():
+        def act():
+            if not os.fork():
+                os.setsid()
+                time.sleep(60)
+            os._exit(0)
+        return after_warming_up(act)
+
+    def daemons():
+        def act():
+            child = os.fork()
+            if not child:
+                os.setsid()
+                if os.fork(): os._exit(0)
+                open("daemon", "w").write(str(os.getpid()))
+                time.sleep(60)
+            os.waitpid(child, 0)
+            while not (os.path.exists("daemon") and os.path.getsize("daemon")): time.sleep(0.01)
+        return after_warming_up(act)
+
+    def closes_its_output():
+        return after_warming_up(lambda: (os.close(1), os.close(2), sys.stdout.close()))
+    def asks_for_threads_too_late():
+        return after_warming_up(lambda: os.environ.update(OMP_NUM_THREADS="7", MKL_NUM_THREADS="7"))
+    def leaves_torch_changed():
+        def act():
+            torch.set_grad_enabled(False), torch.set_default_dtype(torch.float64), torch.manual_seed(3)
+            torch.use_deterministic_algorithms(True), torch.set_default_device("meta")
+        return after_warming_up(act)
+
+    def expands(): return {"workload": lambda: torch.zeros(1).expand(1 << 40)}
+    def counts(): return {"workload": lambda: ["x" * (1 << 20)] * 300}
+    def one_thread():
+        torch.set_num_threads(1)
+        return linear()
+    def three_threads():
+        torch.set_num_threads(3)
+        return linear()
     def strange_units(): return {"workload": lambda: None, "work_units": -1}
     def lies():
         def workload():
@@ -249,8 +316,19 @@ def run_blocks(worker: LockstepWorker, count: int) -> None:
         ("leaks", {"memory_bytes": 700 << 20}, "MemoryLimit", "the memory-limit is"),
         ("sleeps", {"timeout_seconds": 4}, "Timeout", "no answer within 4 s"),
         ("changes_threads", {}, "ThreadsChanged", "changed torch's threads from"),
+        ("changes_threads_late", {}, "ThreadsChanged", "changed torch's threads from"),
+        ("changes_interop_threads", {}, "ThreadsChanged", "changed torch's inter-op threads from"),
         ("leaves", {}, "WorkerDied", "exit code 0 before it had a result"),
+        ("leaves_late", {}, "WorkerDied", "exit code 0 before it had a result"),
+        ("leaves_the_pipe_to_a_child", {}, "WorkerDied", "exit code 0 before it had a result"),
         ("exits", {}, "SystemExit", "exit(0)"),
+        ("interrupts", {}, "KeyboardInterrupt", ""),
+        ("odd", {}, "Odd", "(the exception cannot be printed)"),
+        ("kills_itself", {}, "WorkerDied", "killed by SIGKILL"),
+        ("crashes", {}, "WorkerDied", "killed by SIGSEGV"),
+        ("closes_pipes", {}, "WorkerDied", ""),
+        ("closes_pipes_and_stays", {}, "WorkerDied", "closed the pipe that its worker answers on"),
+        ("answers_without_end", {}, "MalformedResult", "not what was asked for"),
         ("strange_units", {}, "ValueError", "work_units"),
         ("lies", {}, "MalformedResult", "not what was asked for"),
     ],
@@ -262,6 +340,39 @@ def test_a_fault_has_its_name(started: Any, factory: str, limits: dict[str, Any]
     assert fault.value.side == "head"
     assert fault.value.failure["type"] == kind
     assert message in fault.value.failure["message"]
+
+
+@pytest.mark.parametrize("factory", ["closes_its_output", "asks_for_threads_too_late", "leaves_torch_changed"])
+def test_what_changes_no_timing_is_no_fault(started: Any, factory: str) -> None:
+    run_blocks(started(factory), 20)
+
+
+@pytest.mark.parametrize("factory", ["expands", "counts"])
+def test_outputs_that_are_too_large_are_refused_before_they_are_copied(started: Any, factory: str) -> None:
+    worker = started(factory, memory_bytes=2 << 30)
+    worker.ready()
+    with pytest.raises(WorkerFailed) as fault:
+        worker.ask({"do": "outputs", "folder": str(worker._output.parent / "outputs")})
+    assert fault.value.failure["type"] == "OutputsError"
+    assert fault.value.failure["message"] == "the outputs take more than 256 MiB: return a part of them"
+
+
+def test_threads_that_one_side_sets_are_named_beside_its_timing(folders: Path) -> None:
+    found = timed(folders, "one_thread", "three_threads")
+    assert found["failure"] is None
+    assert "base ran with 1 torch threads, head with 3" in notes(found)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux alone lets a process keep its orphans")
+def test_a_daemon_of_measured_code_is_ended(folders: Path, started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # given one that nobody has looked at before the end
+    monkeypatch.setattr(watch, "MEMORY_INTERVAL_SECONDS", 1e9)
+    worker = started("daemons")
+    run_blocks(worker, 20)
+    daemon = psutil.Process(int((folders / "head" / "daemon").read_text()))
+    worker.stop()
+    gone, alive = psutil.wait_procs([daemon], timeout=5)
+    assert (gone, alive) == ([daemon], [])
 
 
 def test_children_that_measured_code_leaves_behind_are_ended(started: Any) -> None:

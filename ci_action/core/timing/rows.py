@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from torchscan.report.metric import MetricResult
 
 _WITHHELD = "outputs differ, change withheld"
+_THREADS = {"num_threads": "torch threads", "num_interop_threads": "torch inter-op threads"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +66,34 @@ def _timed_target(verdict: TargetVerdict, rows: tuple[Row, ...], evidence: Bench
         verdict,
         rows=(*verdict.rows, *rows),
         failures=(*verdict.failures, *failures),
-        notes=(*verdict.notes, *_notes(evidence)),
+        notes=(*verdict.notes, *notes(evidence)),
         benchmark=evidence,
     )
 
 
-def _notes(evidence: BenchmarkEvidence) -> list[str]:
-    notes = list(evidence["notes"])
+def notes(evidence: BenchmarkEvidence) -> list[str]:
+    """Say what a reader must know beside the rows."""
+    said = list(evidence["notes"])
     if evidence["mode"] == "alternating":
-        notes.append("the two sides did not fit into memory together, so each pair ran one after the other")
+        said.append("the two sides did not fit into memory together, so each pair ran one after the other")
     check = evidence["output_check"]
     if check["verdict"] == "failed":
-        notes.append(f"the outputs differ: {check['message']}" if check["message"] else "the outputs differ")
+        said.append(f"the outputs differ: {check['message']}" if check["message"] else "the outputs differ")
     elif check["method"] == "skip" and evidence["base"] and evidence["head"]:
-        notes.append("outputs were not compared: output-check is skip")
-    return notes
+        said.append("outputs were not compared: output-check is skip")
+    return said + _thread_changes(evidence)
+
+
+def _thread_changes(evidence: BenchmarkEvidence) -> list[str]:
+    """Name thread counts that differ: the code of one side set them, which is a change and not the model's work."""
+    base, head = evidence["base"], evidence["head"]
+    if base is None or head is None:
+        return []
+    counts = (
+        (words, base["context"][field], head["context"][field])  # type: ignore[literal-required] # from the table
+        for field, words in _THREADS.items()
+    )
+    return [f"base ran with {old} {words}, head with {new}" for words, old, new in counts if old != new]
 
 
 def _target_rows(planned: PlannedTarget, evidence: BenchmarkEvidence | None, shared: Family) -> tuple[Row, ...]:

@@ -128,7 +128,9 @@ class LockstepWorker:
             if readable:
                 chunk = os.read(self._answers, 1 << 16)
                 self._unread += chunk
-                if not chunk or len(self._unread) > ANSWER_BYTES:
+                if len(self._unread) > ANSWER_BYTES:
+                    raise self._malformed()
+                if not chunk:
                     self._ended()
             # A child that the measured code left behind may hold the pipe open after the worker's own end.
             elif self._process.returncode is not None:
@@ -155,8 +157,9 @@ class LockstepWorker:
         deadline = monotonic() + LOOK_SECONDS
         while self._process.returncode is None and monotonic() < deadline:
             sleep(LOOK_SECONDS / 10)  # the pipe closes a moment before the process has ended with its own code
-        self._process.kill()
-        code = self._process.returncode or 0
+        code = self._process.returncode
+        if code is None:  # what ends it is our own signal, which would say nothing of it
+            raise self._fault("WorkerDied", "the measured code closed the pipe that its worker answers on")
         raise self._fault("WorkerDied", cause(code, self._process.peak_bytes))
 
     def _enforce(self, began: float) -> None:

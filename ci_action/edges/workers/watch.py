@@ -65,6 +65,8 @@ class WatchedProcess:
 
     def kill(self) -> None:
         """End the child, its group, and descendants that left the group; wait for the child."""
+        if self._process.poll() is None:
+            self._resident_bytes()  # whatever it started since the last look
         if os.name == "posix":
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)

@@ -53,6 +53,15 @@ def test_outputs_are_capped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         crossed(torch.zeros(1 << 20), tmp_path)
 
 
+@pytest.mark.parametrize("value", [torch.zeros(1).expand(1 << 40), ["x" * 300_000] * 4, [0.5] * 20_000])
+def test_what_is_small_until_it_is_copied_is_capped_too(
+    value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outputs, "OUTPUT_BYTES", 1 << 20)
+    with pytest.raises(OutputsError, match="more than 1 MiB"):
+        crossed(value, tmp_path)
+
+
 @given(
     st.recursive(st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3), st.lists)
 )

@@ -37,6 +37,11 @@ class ConfigError(ActionError):
         self.line = line
         self.column = column
 
+    @property
+    def place(self) -> str:
+        """``file:line``, or the file alone; empty where it is no file that is wrong."""
+        return f"{self.file}:{self.line}" if self.file and self.line else self.file or ""
+
 
 class EventError(ActionError):
     """The event may not measure, or does not say enough."""

@@ -54,15 +54,16 @@ def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepositor
     Raises EvidenceError where they do not belong to this pull request, PublishError.
     """
     if received.head_sha != pull.head_sha:
-        raise EvidenceError("the evidence is of another head than the run that it came from")
+        raise EvidenceError(f"the evidence is of another head than the run that it came from: {AGAIN}")
     if received.base_sha is None:
         raise EvidenceError("the evidence has no base: let the measuring job check out with fetch-depth: 0")
     parted = remote.compare(pull.base_ref, pull.head_sha).merge_base
     if received.base_sha != parted and not _is_between(parted, received.base_sha, pull.base_ref, remote):
-        raise EvidenceError(f"the evidence was measured against a commit that is no base of this branch: {DEMAND}")
+        problem = f"the evidence was measured against {received.base_sha[:7]}, which is no base of this branch"
+        raise EvidenceError(f"{problem}: {DEMAND}; {AGAIN}")
     is_merge = received.measured_sha != pull.head_sha
     if is_merge and remote.parents(received.measured_sha) != [received.base_sha, pull.head_sha]:
-        raise EvidenceError("the evidence was measured on a commit that is not the merge of base and head")
+        raise EvidenceError(f"the evidence was measured on a commit that is not the merge of base and head: {AGAIN}")
     return Commits(
         base_sha=received.base_sha,
         head_sha=pull.head_sha,
@@ -73,6 +74,7 @@ def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepositor
 
 
 DEMAND = "it must be where both parted, or a later commit of the base branch"
+AGAIN = "run the measuring workflow again"
 
 
 def _is_of(pull: PullRequest, run: ProducingRun, repository: str) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ci_action.core.event import PullRequest
     from ci_action.core.handover.producing_run import ProducingRun
+    from ci_action.core.handover.received_evidence import Received
     from ci_action.ports import Artifact, RemoteRepository, RunStore
 
 
@@ -30,7 +31,7 @@ def take_over(
     """
     artifacts = store.artifacts(run.id)
     chosen = choose_evidence(artifacts, artifact_name)
-    received = joined([read_received(only_file(store.archive(item), FILE)) for item in chosen])
+    received = joined([_read(item, run, store) for item in chosen])
     return Delivery(
         run=run,
         pull=pull,
@@ -38,6 +39,16 @@ def take_over(
         received=received,
         full_reports=tuple(item.name for item in _latest(artifacts, partial(report_group, artifact_name))),
     )
+
+
+def _read(item: Artifact, run: ProducingRun, store: RunStore) -> Received:
+    try:
+        return read_received(only_file(store.archive(item), FILE))
+    except EvidenceError as error:
+        raise EvidenceError(f"artifact {item.name!r} of run {run.id} is refused: {error}. {AGAIN}") from error
+
+
+AGAIN = "Run that workflow again; if this stays, let both workflows use one version of the action"
 
 
 def choose_evidence(artifacts: list[Artifact], name: str) -> list[Artifact]:

@@ -147,16 +147,32 @@ def open_session(
     if inputs.mode == "publish":  # it has no checkout
         workspace = runner.workspace
     if not workspace.is_dir():
-        raise ConfigError(f"the working directory {str(workspace)!r} does not exist")
+        todo = "check the repository out before this step, or" if runner.is_actions else "create it, or"
+        raise ConfigError(f"there is no folder {str(workspace)!r}: {todo} correct the input working-directory")
     if directory is None and not workspace.resolve().is_relative_to(runner.workspace.resolve()) and use_inputs:
-        raise ConfigError(f"input working-directory: {inputs.working_directory!r} leads out of the workspace")
-    folder = out or Path(tempfile.mkdtemp(prefix="torchscan-report-", dir=runner.temp))
+        raise ConfigError(
+            f"input working-directory: found {inputs.working_directory!r}; accepted: a path inside the workspace"
+        )
+    folder = _writable(out) if out else Path(tempfile.mkdtemp(prefix="torchscan-report-", dir=runner.temp))
     sink = RunnerSink(folder, os.environ, quiet=quiet) if runner.is_actions else FolderSink(folder, quiet=quiet)
     scratch = Path(tempfile.mkdtemp(prefix="torchscan-", dir=runner.temp)).resolve()
     try:
         yield Session(inputs=inputs, runner=runner, sink=sink, directory=workspace, scratch=scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _writable(folder: Path) -> Path:
+    """The report's folder, made now: a measurement must not end in the words that there is no place for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigError(
+            f"--out: nothing can be written into {str(folder)!r} ({reason}); accepted: a folder of yours, new or there"
+        ) from error
 
 
 def default_python() -> str:

@@ -34,8 +34,8 @@ def check(directory: Path | None, load: bool, python: str | None) -> int:
         config = config_at(sha, git, session.working_directory(git))
         if config is None:
             raise ConfigError(
-                f"there is no config in {session.directory}: write torchscan.toml, .github/torchscan.toml "
-                "or [tool.torchscan-ci] in pyproject.toml"
+                f"there is no config in {session.directory}: run `torchscan-ci init`, or write torchscan.toml, "
+                ".github/torchscan.toml or [tool.torchscan-ci] in pyproject.toml"
             )
         for line in described(config):
             click.echo(line)

@@ -28,9 +28,10 @@ from ci_action.edges.evidence_folder import (
 from ci_action.edges.github.remote import RemoteRest
 from ci_action.edges.github.run_store import NEVER, RunStoreRest
 from ci_action.edges.recorded import RecordedRepository
-from ci_action.errors import ActionError, PublishError
+from ci_action.errors import ActionError, ConfigError, PublishError
 from ci_action.ports import RefusedError
 from ci_action.proof import Unproven, prove_pull_request
+from ci_action.publish import explained
 from ci_action.receiving import take_over
 from ci_action.session import open_session
 from ci_action.status import broken, deliver_status, status_name
@@ -119,13 +120,16 @@ def _permissions_named() -> Iterator[None]:
     try:
         yield
     except RefusedError as refusal:
-        raise PublishError(f"{refusal}: {NEEDED}") from refusal
+        reason = f"{refusal}: {NEEDED}" if refusal.status in {403, 404} else explained(refusal)
+        raise PublishError(reason) from refusal
 
 
 NEEDED = "the job needs `actions: read`, `contents: read`, `pull-requests: write` and `statuses: write`"
 
 
 def _say_broken(session: Session, run: ProducingRun, error: ActionError) -> None:
-    """Where nothing can be judged the commit must not look as if nothing was asked."""
-    line = broken(status_name(session.inputs.comment_id), f"not measured: {error}")
+    """Where nothing can be judged the commit must not look unasked. No word of head's config is said there."""
+    place = error.place if isinstance(error, ConfigError) else ""
+    reason = f"the config at head is not valid, see {place}" if place else str(error)
+    line = broken(status_name(session.inputs.comment_id), f"not measured: {reason}")
     deliver_status(session.status, session.checks(), run.head_sha, line, session.sink, is_gate=True)

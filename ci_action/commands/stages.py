@@ -127,7 +127,9 @@ def gate(out: Path) -> int:
             decided = parse_json((out / GATE).read_bytes())
             code, headline = int(decided["exit_code"]), str(decided["headline"])
         except (OSError, KeyError, TypeError, ValueError) as error:
-            raise EvidenceError("there is no verdict to act on: the step before this one did not finish") from error
+            raise EvidenceError(
+                "there is no verdict to act on: `torchscan-ci publish` did not get to its end, see its error above"
+            ) from error
         if code:
             session.sink.annotate("error", headline)
     return code

@@ -155,6 +155,36 @@ def test_an_unknown_base_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureF
     assert said.count("\n") == 1
 
 
+def test_a_folder_that_takes_no_report_is_refused_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = repository(tmp_path, {"torchscan.toml": CONFIG, "models.py": MODEL.format(width=8)}, {"readme": "x"})
+    (tmp_path / "file").write_text("")
+    assert run(repo, tmp_path, "--out", str(tmp_path / "file" / "report")) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: --out: nothing can be written into ")
+    assert "accepted: a folder of yours" in said
+    assert "[1/1]" not in said
+
+
+def test_outside_of_a_clone_it_says_where_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--directory", str(tmp_path)]) == 3
+    assert "run inside a clone, or name one: --directory" in capsys.readouterr().err
+
+
+def test_a_job_without_a_checkout_is_told_to_check_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = repository(tmp_path, {"torchscan.toml": CONFIG}, {"readme": "x"})
+    (tmp_path / "empty").mkdir()
+    out = str(pull_request(repo, tmp_path, monkeypatch, GITHUB_WORKSPACE=str(tmp_path / "empty")))
+    assert main(["plan", "--out", out]) == 3
+    assert "run actions/checkout before this action" in capsys.readouterr().err
+    monkeypatch.setenv("TORCHSCAN_WORKING_DIRECTORY", "packages/a")
+    assert main(["plan", "--out", out]) == 2
+    assert "check the repository out before this step, or correct" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["run", "--nope"], ["nope"], ["run", "--directory", "/nowhere"]])
 def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2

@@ -238,3 +238,6 @@ def test_a_config_error_is_not_annotated_on_the_default_branchs_file(
     scene.measured("net")
     assert main(["receive", "--out", str(scene.out)]) == 2
     assert "::error title=TorchScan::torchscan.toml:" in capsys.readouterr().err
+    # and the line beside the commit names the place in our words alone
+    description = str(scene.github.state.statuses[-1]["description"])
+    assert description == "not measured: the config at head is not valid, see torchscan.toml:6"

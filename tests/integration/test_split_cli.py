@@ -99,6 +99,16 @@ def test_a_refusal_names_the_permissions_and_no_secret(job: Path, monkeypatch: p
     assert "ghs_secret" not in said(job)
 
 
+def test_a_token_that_is_not_valid_is_not_taken_for_a_missing_permission(
+    job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scripted_server(Reply(401, {"message": "Bad credentials"})) as server:
+        monkeypatch.setenv("TORCHSCAN_API_URL", server.url)
+        assert receive(job) == 4
+    assert "the input token is not valid" in said(job)
+    assert "`actions: read`" not in said(job)
+
+
 def test_a_head_with_no_open_pull_request_gets_nothing(
     job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

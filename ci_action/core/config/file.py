@@ -70,20 +70,23 @@ def load_config(text: str, *, source: str, kind: Kind = "torchscan") -> Config:
     for part in place.prefix:
         table = table.get(part) if isinstance(table, dict) else None
     if not isinstance(table, dict):
-        raise ConfigError(f"{source}: [{'.'.join(TABLE)}] is missing or is not a table", file=source)
+        raise ConfigError(f"{source}: [{'.'.join(TABLE)}] is missing or is not a table: give it one", file=source)
     check_schema(table, place)
     return build_config(table, place)
 
 
 def _parse(text: str, source: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise ConfigError(f"{source}: the file is larger than {MAX_BYTES} bytes, which no config needs", file=source)
+        raise ConfigError(
+            f"{source}: the file is larger than {MAX_BYTES >> 20} MiB, which no config needs", file=source
+        )
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(str(error), source) from None
     except (ValueError, RecursionError) as error:  # an integer past the digit cap; brackets without an end
-        raise ConfigError(f"{source}: not a TOML that can be read: {type(error).__name__}", file=source) from None
+        fault = "brackets nested too deeply" if isinstance(error, RecursionError) else "a number with too many digits"
+        raise ConfigError(f"{source}: not TOML that can be read: it holds {fault}", file=source) from None
 
 
 def _not_toml(said: str, source: str) -> ConfigError:
@@ -92,9 +95,8 @@ def _not_toml(said: str, source: str) -> ConfigError:
     if place is None:
         return ConfigError(f"{source}: not TOML: {said}", file=source)
     line, column = int(place[1]), int(place[2])
-    return ConfigError(
-        f"{source}:{line}: not TOML: {_SYNTAX_PLACE.sub('', said)}", file=source, line=line, column=column
-    )
+    problem = f"{source}:{line}: not TOML: {_SYNTAX_PLACE.sub('', said)}"
+    return ConfigError(problem, file=source, line=line, column=column)
 
 
 def _has_table(text: str, source: str) -> bool:

@@ -51,7 +51,7 @@ def build_config(table: Mapping[str, Any], place: Place) -> Config:
 def _check_run_keys(table: Mapping[str, Any], place: Place) -> None:
     for index, name in enumerate(table.get("pass-env", ())):
         if is_denied(name):
-            problem = f"found {name!r}; it can hold a token or replace our code, so it never reaches measured code"
+            problem = f"found {name!r}; it can hold a token or replace our code; accepted: any other variable"
             raise place.error(("pass-env", index), problem)
     separate = table.get("environment") == "separate"
     if separate != ("install" in table):
@@ -72,7 +72,9 @@ def _check_unique(ids: Sequence[str], place: Place) -> None:
     seen: dict[str, int] = {}
     for index, identity in enumerate(ids):
         if identity in seen:
-            raise place.error(("targets", index, "id"), f"found {identity!r} again; each id names one target")
+            raise place.error(
+                ("targets", index, "id"), f"found {identity!r} again; accepted: an id that no other target has"
+            )
         seen[identity] = index
 
 
@@ -88,10 +90,14 @@ def _target(entry: Mapping[str, Any], path: Path, place: Place) -> Target:
     )
     if not measured_by(target):
         raise place.error(
-            (*path, "analysis"), 'found "off" without a benchmark table: nothing of this target would be measured'
+            (*path, "analysis"),
+            'found "off" without a benchmark table, so nothing of this target would be measured; '
+            'accepted: "full" or "structure", or "off" beside [targets.benchmark]',
         )
     if benchmark and target.device == "meta":
-        raise place.error((*path, "benchmark"), 'device = "meta" holds no values, so nothing can be timed there')
+        raise place.error(
+            (*path, "benchmark"), 'device = "meta" holds no values to time; drop this table, or set another device'
+        )
     return target
 
 

@@ -42,7 +42,11 @@ class GitRepository:
         self._git = GitCall(directory, trust=trust)
         top = self._git.run("rev-parse", "--show-toplevel")
         if top.returncode:
-            raise GitError(f"{directory} is not inside a git repository that may be read: {complaint(top)}")
+            todo = (
+                "run actions/checkout before this action" if trust else "run inside a clone, or name one: --directory"
+            )
+            problem = f"{directory} is not inside a git repository that may be read"
+            raise GitError(f"{problem}: {todo} (git: {complaint(top)})")
         self.top = Path(top.stdout.decode().rstrip("\n")).resolve()
         self._scratch = scratch
         if token:
@@ -51,7 +55,7 @@ class GitRepository:
     def resolve(self, revision: str) -> str:
         """The full SHA of a commit that is here. Raises GitError naming the revision."""
         if revision.startswith("-") or "\0" in revision:
-            raise GitError(f"{revision!r} is not the name of a commit")
+            raise GitError(f"{revision!r} is not the name of a commit; accepted: a branch, a tag or a commit id")
         found = self._git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if found.returncode:
             raise GitError(f"there is no commit {revision!r} in {self.top}: fetch it first, or name another one")

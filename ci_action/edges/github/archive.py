@@ -29,7 +29,7 @@ def only_file(archive: bytes, name: str) -> bytes:
         EvidenceError: for anything else than one plain, flat, moderately packed file of that name.
     """
     if len(archive) > ARCHIVE_BYTES:
-        raise EvidenceError(f"the artifact is larger than {ARCHIVE_BYTES} bytes")
+        raise EvidenceError(f"the artifact is larger than {ARCHIVE_BYTES // 10**6} MB")
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             entries = opened.infolist()
@@ -58,6 +58,8 @@ def _content(opened: zipfile.ZipFile, entry: ZipInfo, packed: int) -> bytes:
         while piece := file.read(PIECE_BYTES):
             size += len(piece)
             if size > MOST_BYTES or size > MOST_RATIO * packed:
-                raise EvidenceError(f"{entry.filename} unpacks to more than {MOST_BYTES} bytes, or {MOST_RATIO} to 1")
+                raise EvidenceError(
+                    f"{entry.filename} unpacks to more than {MOST_BYTES // 10**6} MB, or {MOST_RATIO} to 1"
+                )
             pieces.append(piece)
     return b"".join(pieces)

@@ -44,7 +44,7 @@ class RunStoreRest:
         Raises EvidenceError for an archive that is too large or not the one that GitHub has on record, PublishError.
         """
         if artifact.size_bytes > ARCHIVE_BYTES:
-            raise EvidenceError(f"the artifact is larger than {ARCHIVE_BYTES} bytes")
+            raise EvidenceError(f"the artifact is larger than {ARCHIVE_BYTES // 10**6} MB")
         place = f"/repos/{self._repository}/actions/artifacts/{artifact.id}/zip"
         for _ in range(TRIES):
             data = _download(self._api.redirection(place))  # asked anew: the address is good for a minute
@@ -107,7 +107,7 @@ def _download(url: str) -> bytes | None:
                 pieces.append(piece)
                 size += len(piece)
                 if size > ARCHIVE_BYTES:
-                    raise EvidenceError(f"the artifact is larger than {ARCHIVE_BYTES} bytes")
+                    raise EvidenceError(f"the artifact is larger than {ARCHIVE_BYTES // 10**6} MB")
                 if time.monotonic() - began > DOWNLOAD_SECONDS:
                     return None
     except requests.RequestException:

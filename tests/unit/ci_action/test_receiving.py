@@ -64,6 +64,13 @@ def test_evidence_of_another_head_is_refused() -> None:
         taken({"torchscan-evidence": archived(head_sha=ELSEWHERE)})
 
 
+def test_evidence_that_is_refused_is_named_with_what_to_do() -> None:
+    with pytest.raises(EvidenceError) as caught:
+        taken({"torchscan-evidence": b"no zip"})
+    said = "artifact 'torchscan-evidence' of run 71 is refused: the artifact is not a zip that can be read."
+    assert str(caught.value).startswith(f"{said} Run that workflow again; ")
+
+
 def test_of_one_name_the_latest_counts_and_an_expired_one_never() -> None:
     name = "torchscan-evidence"
     chosen = choose_evidence([artifact(3, name), artifact(9, name, is_expired=True), artifact(7, name)], "torchscan")

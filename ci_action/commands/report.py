@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -18,6 +19,7 @@ from ci_action.status import deliver_status, status_name, status_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ci_action.core.config.entries import Config, Limit
     from ci_action.core.facts import Facts
     from ci_action.core.plan import Plan
     from ci_action.core.verdict import Acceptance, Verdict
@@ -75,7 +77,8 @@ def publish(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session, 
         is_of_this_run=session.inputs.mode != "publish",  # that job may be run again for the same evidence
     )
     if session.runner.is_actions:  # elsewhere the table says it
-        annotate_limits(verdict, plan, session.sink)
+        # A run that publishes for another one is itself of another commit, and so are its annotations.
+        annotate_limits(verdict, None if session.inputs.mode == "publish" else plan.head_config, session.sink)
     session.sink.outputs(
         {
             "verdict": verdict.outcome.value,
@@ -102,14 +105,22 @@ def gate_code(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session
     return delivered.exit_code
 
 
-def annotate_limits(verdict: Verdict, plan: Plan, sink: Sink) -> None:
-    """Put each exceeded limit beside the line that the owner wrote."""
-    source = plan.base_config.source if plan.base_config else None
+def annotate_limits(verdict: Verdict, shown: Config | None, sink: Sink) -> None:
+    """Put each exceeded limit beside the line that the owner wrote. ``shown``: the config as the commit has it.
+
+    Limits are base's, and a pull request may have moved or changed them: then there is no line to show.
+    """
     for target in verdict.targets:
         for row in target.rows:
             if row.limit is not None and row.gate in {Gate.FAIL, Gate.UNKNOWN}:
                 said = row.reason or f"{row.word.value}, limit {row.limit.text}"
-                sink.annotate("error", f"{row.target}, {row.metric}: {said}", file=source, line=row.limit.line)
+                file, line = (shown.source, _line(row.limit, shown)) if shown else (None, None)
+                sink.annotate("error", f"{row.target}, {row.metric}: {said}", file=file, line=line)
+
+
+def _line(limit: Limit, shown: Config) -> int | None:
+    same = [own.line for own in shown.limits if replace(own, line=limit.line) == limit]
+    return same[0] if len(same) == 1 else None
 
 
 def say(rendered: Rendered, verdict: Verdict, plan: Plan, *, as_json: bool, quiet: bool) -> None:

@@ -129,6 +129,7 @@ def test_a_typo_in_the_config_is_one_sentence_with_file_and_line(
     line = widget.CONFIG.splitlines().index('max-increase = "5%"') + 1
     assert error.message.startswith(f"torchscan.toml:{line}: ")
     assert "did you mean 'max-increase'?" in error.message
+    assert (error.properties["file"], error.properties["line"]) == ("torchscan.toml", str(line))
 
 
 def test_enterprise_server_gets_its_comment_under_its_own_api_path(

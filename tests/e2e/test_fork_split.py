@@ -142,6 +142,10 @@ def test_the_pages_are_drawn_again_and_nothing_of_the_fork_is_linked(story: Stor
     pages = story.artifacts[PUBLISHED]
     assert "torchscan/index.html" in pages
     assert not [name for name in pages if "evidence" in name and "gate" not in name]
+    index = pages["torchscan/index.html"].decode()
+    assert f'<code>torchscan</code> of <a href="https://github.com/acme/widget/actions/runs/{MEASURED}"' in index
+    files = [link for link in re.findall(r'href="([^"#][^"]*)"', index) if not link.startswith(("data:", "https:"))]
+    assert {f"torchscan/{link}" for link in files} <= set(pages)
     linked = re.findall(r"/artifacts/(\d+)", story.comments[0]["body"])
     own = next(outputs["artifact-id"] for outputs in story.publish.outputs.values() if "artifact-id" in outputs)
     assert linked == [own]

@@ -243,6 +243,28 @@ def test_the_stages_deliver_everything_and_the_gate_comes_last(
     assert not [line for line in said.splitlines() if line.lstrip().startswith("::error::pwned")]
 
 
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ("# a line more\n" + CONFIG, "file=torchscan.toml,line=7::"),
+        (CONFIG.replace("5%", "500%"), "file=torchscan.toml::"),
+        (None, "title=TorchScan::"),
+    ],
+    ids=["moved by head", "changed by head", "removed by head"],
+)
+def test_an_exceeded_limit_is_annotated_where_head_has_it(
+    config: str | None, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # given limits of base, and annotations that GitHub shows beside head's lines
+    base = {"torchscan.toml": CONFIG + 'on-removed = "fail"\n', "models.py": MODEL.format(width=8)}
+    head = {"torchscan.toml": config and config + 'on-removed = "fail"\n', "models.py": MODEL.format(width=16)}
+    repo = repository(tmp_path, base, head)
+    out = str(pull_request(repo, tmp_path, monkeypatch))
+    assert [main([stage, "--out", out]) for stage in ("plan", "measure", "publish")] == [0, 0, 0]
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("::error")]
+    assert f"{place}net, operator_macs: " in said
+
+
 def test_a_stage_without_the_one_before_says_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = repository(tmp_path, {"torchscan.toml": CONFIG}, {"readme": "x"})
     out = str(pull_request(repo, tmp_path, monkeypatch))

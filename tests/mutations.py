@@ -211,6 +211,7 @@ MUTATIONS = [
         ("S16 :: at the start of a line", 'if rest.startswith("::") else broken', "if False else broken"),
         ("S15 an output of any name", "if not OUTPUT_NAME.fullmatch(name):", "if False:"),
         ("S16 a message of two lines", '.replace("\\n", "%0A")', ""),
+        ("S16 a file's name ends its property", '.replace(",", "%2C")', ""),
     ),
     *of(
         f"{UNIT}/edges/test_outputs.py",
@@ -253,6 +254,23 @@ MUTATIONS = [
             "sorted(mine, key=lambda comment: -comment.id)",
         ),
         ("B9 losers stay", "        github.delete_comment(loser.id)\n", "        del loser\n"),
+        (
+            "B10 a superseded run fails where nothing can be marked",
+            "except PublishError as error:",
+            "except KeyError as error:",
+        ),
+        ("B10 the newest head's comment is called outdated", " or theirs.head_sha == now:", ":"),
+        ("B11 a matrix's jobs replace each other in silence", "and marker.run_id > 0", "and marker.run_id < 0"),
+        (
+            "B11 a second attempt is taken for another job",
+            "(theirs.run_id, theirs.run_attempt) ==",
+            "(theirs.run_id, marker.run_attempt) ==",
+        ),
+    ),
+    *of(
+        f"{UNIT}/test_receiving.py",
+        "ci_action/receiving.py",
+        ("S2 a report's name is the fork's own word", "report_group, artifact_name)", "len)"),
     ),
     *of(
         f"{UNIT}/core/test_marker.py",

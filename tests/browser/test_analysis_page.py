@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.browser import Visit
-from support.reports import decoder, make_report
+from support.reports import Node, decoder, linear, make_report
 
 from torchscan.render.document import render_report
 
@@ -185,3 +185,27 @@ def test_print_shows_light_colours_and_closed_sections(visit: Open) -> None:
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     assert closed.bounding_box()["height"] > 50
     assert not page.locator(".tools").is_visible()
+
+
+@pytest.mark.parametrize("name", ["changed", "partial"])
+def test_a_printed_sheet_cuts_no_number_and_keeps_the_columns_names(visit: Open, name: str) -> None:
+    page = visit(PAGES[name], width=703).page  # A4 between margins of 12 mm
+    page.emulate_media(media="print")
+
+    cells = page.locator(".tree .r:visible > *, .cards p, .totals td")
+    cut = cells.evaluate_all("cells => cells.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)")
+    assert cut == []
+    assert page.locator(".head i:has-text('DMAs')").evaluate("e => e.innerText") == "DMAs"
+    assert page.locator(".view:visible .map").is_visible()
+
+
+def test_evidence_on_demand_shows_shapes_and_every_digit(visit: Open) -> None:
+    blocks = [linear(f"layer{at}x", 64, 64 + at, tokens=128) for at in range(1_300)]
+    page = visit(render_report(make_report(Node("net", "Net", children=tuple(blocks))))).page
+    assert page.locator("#evidence").count() == 1
+
+    page.locator(".r", has_text="layer1x").first.click()
+
+    written = page.locator("#inspector").inner_text()
+    assert "(1, 128, 65)" in written
+    assert f"{128 * 64 * 65:,}" in written

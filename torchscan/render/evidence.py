@@ -102,7 +102,8 @@ class EvidenceWriter:
         found = [note for note in (_storage(call), tensors, *_methods(call), *_owners(call)) if note]
         if "token_dependencies" in call:
             found.append(_dependencies(call["token_dependencies"]))
-        return found + [f"{each['code']}: {each['message']}" for each in self._diagnostics.get(module.path, ())[:5]]
+        said = [f"{each['code']}: {each['message'].rstrip('.')}." for each in self._diagnostics.get(module.path, ())]
+        return found + list(dict.fromkeys(said))[:5]  # two metrics may lack the same thing
 
 
 def _head(name: str) -> str:

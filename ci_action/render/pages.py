@@ -55,6 +55,8 @@ LARGEST_DOWNLOAD = 48_000
 _FIRST_MAP: Literal["operator_flops"] = "operator_flops"
 """The map that opens first: the one whose rows can be complete on any model and add up to the total."""
 
+_WAY_BACK = '<nav class="note" aria-label="Report"><a href="index.html">All targets</a></nav>'
+
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
@@ -117,8 +119,13 @@ def _target_page(identity: str, results: Results) -> str | None:
     ):
         if report is not None:
             with suppress(ValueError):
-                return render_report(report, before=before, title=words, metric=_FIRST_MAP)
+                return _with_way_back(render_report(report, before=before, title=words, metric=_FIRST_MAP))
     return None
+
+
+def _with_way_back(page: str) -> str:
+    """Link the index from a page of the library, which knows no index. Nothing that it escaped can open a header."""
+    return page.replace("<header>", f"<header>\n{_WAY_BACK}", 1)
 
 
 def _report(side: Mapping[str, TargetResult], identity: str) -> AnalysisReport | None:

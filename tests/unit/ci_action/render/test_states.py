@@ -30,7 +30,7 @@ def test_a_row_has_word_sign_and_both_sides_in_every_view(state: str) -> None:
 
     assert re.search(rf"\| {glyph} {result} \|.*\| {base} → {head} \|", made.comment)
     assert re.search(rf"^{result} .* {base} +{head} ", made.terminal, re.MULTILINE)
-    cells = rf"<i>{re.escape(mark)}</i>{result}</td>.*<td>{base}</td><td>{head}</td>"
+    cells = rf"<i>{re.escape(mark)}</i>{result}<th.*<td>{base}<td>{head}<td"
     assert re.search(cells, made.pages["index.html"])
 
 

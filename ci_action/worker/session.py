@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time, thread_time
 from typing import Any
 
 import torch
@@ -30,6 +30,8 @@ from torchscan.metadata.describe import Describer
 WARMUP_CALLS = 5
 WARMUP_SECONDS = 2.0
 """A slow workload is warm after fewer calls: its caches were filled by the first."""
+SERIAL_SECONDS, SERIAL_SHARE = 1e-4, 0.02
+"""Processor time of other threads, and its share of the first call, that is no work: reading the clocks takes some."""
 
 
 class ThreadsChanged(Exception):  # noqa: N818 # its name is what the report shows
@@ -133,7 +135,9 @@ def prepare(spec: WorkerSpec, enter: Callable[[Stage], None]) -> Session:
     )
     workload = _forward(built) if built.workload is None else built.workload
     enter("benchmark")
+    elsewhere_seconds = process_time() - thread_time()
     first_call_seconds = _warm(workload, lambda: synchronize(device))
+    elsewhere_seconds = process_time() - thread_time() - elsewhere_seconds
     return Session(
         workload=workload,
         synchronize=lambda: synchronize(device),
@@ -144,6 +148,8 @@ def prepare(spec: WorkerSpec, enter: Callable[[Stage], None]) -> Session:
             "context": benchmark_context(device, settings, has_inputs=True, is_profiled=False),
             "inputs": Describer().call(built.args or (), built.kwargs or {}),
             "first_call_seconds": first_call_seconds,
+            "is_serial": device.type == "cpu"
+            and elsewhere_seconds < SERIAL_SECONDS + SERIAL_SHARE * first_call_seconds,
         },
     )
 

@@ -29,7 +29,7 @@ from ci_action.edges.workers.watch import MEMORY_INTERVAL_SECONDS, OUTPUT_BYTES
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a worker is spoken to over inherited descriptors")
 
 MODELS = dedent("""
-    import os, signal, sys, time
+    import hashlib, os, signal, sys, threading, time
     import torch
     from torch import nn
 
@@ -96,6 +96,19 @@ MODELS = dedent("""
         return after_warming_up(lambda: torch.set_num_threads(torch.get_num_threads() + 1))
     def changes_interop_threads():
         return after_warming_up(lambda: torch.set_num_interop_threads(torch.get_num_interop_threads() + 1))
+    def shows_cores():
+        def workload():
+            with open("CORES", "a") as log:
+                log.write(f"{os.getpid()} {sorted(os.sched_getaffinity(0))}\\n")
+            time.sleep(0.002)
+        return {"workload": workload}
+    def threaded():
+        def workload():
+            work = lambda: hashlib.sha256(bytes(4 << 20))
+            thread = threading.Thread(target=work)
+            thread.start(), work(), thread.join()
+        return {"workload": workload}
+
     def leaves(): return {"workload": lambda: os._exit(0)}
     def leaves_late(): return after_warming_up(lambda: os._exit(0))
     def exits(): return {"workload": lambda: sys.exit(0)}
@@ -165,7 +178,9 @@ MODELS = dedent("""
 def folders(tmp_path: Path) -> Path:
     for side in ("base", "head"):
         (tmp_path / side).mkdir()
-        (tmp_path / side / "models.py").write_text(MODELS.replace("BLOCKS", str(tmp_path / "blocks.log")))
+        (tmp_path / side / "models.py").write_text(
+            MODELS.replace("BLOCKS", str(tmp_path / "blocks.log")).replace("CORES", str(tmp_path / "cores.log"))
+        )
     return tmp_path
 
 
@@ -221,6 +236,16 @@ def test_a_pair_is_alive_at_once_and_takes_turns(folders: Path) -> None:
         evidence = found[side]  # type: ignore[literal-required]
         assert evidence["context"]["work_unit"] == "images"
         assert len(evidence["rss_bytes"]) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux alone holds a process on a core")
+def test_sides_that_need_one_core_have_the_same_one(folders: Path) -> None:
+    assert timed(folders, "shows_cores", "shows_cores")["failure"] is None
+    lines = [line.split(maxsplit=1) for line in (folders / "cores.log").read_text().splitlines()]
+    pair = list(dict.fromkeys(pid for pid, _ in lines))[-2:]
+    last = {pid: cores for pid, cores in lines if pid in pair}
+    assert len(set(last.values())) == 1
+    assert "," not in last[pair[0]]
 
 
 def test_a_slower_head_shows_and_base_against_itself_does_not(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,6 +370,15 @@ def test_a_fault_has_its_name(started: Any, factory: str, limits: dict[str, Any]
 @pytest.mark.parametrize("factory", ["closes_its_output", "asks_for_threads_too_late", "leaves_torch_changed"])
 def test_what_changes_no_timing_is_no_fault(started: Any, factory: str) -> None:
     run_blocks(started(factory), 20)
+
+
+@pytest.mark.parametrize(("factory", "is_serial"), [("linear", True), ("threaded", False), ("forks", False)])
+def test_work_on_other_threads_or_in_children_needs_more_than_one_core(
+    started: Any, factory: str, is_serial: bool
+) -> None:
+    worker = started(factory)
+    worker.ready()
+    assert worker.is_serial() is is_serial
 
 
 @pytest.mark.parametrize("factory", ["expands", "counts"])

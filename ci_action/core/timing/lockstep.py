@@ -50,6 +50,8 @@ class Ready(TypedDict):
     context: BenchmarkContext
     inputs: Any
     first_call_seconds: float
+    is_serial: bool
+    """Whether one thread alone did the work of the warm-up, so that one core is all it can use."""
 
 
 class Answer(TypedDict, total=False):

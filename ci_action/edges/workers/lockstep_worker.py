@@ -64,6 +64,7 @@ class LockstepWorker:
         self._memory_bytes = memory_bytes
         self._output = folder / "output.txt"
         self._unread = b""
+        self._is_serial = False
         file = folder / "spec.json"
         file.write_text(json.dumps(spec), encoding="utf-8")
         commands, self._commands = os.pipe()
@@ -86,7 +87,16 @@ class LockstepWorker:
         ready: Any = self._answer("ready")["ready"]
         if not isinstance(ready, dict) or set(ready) != set(Ready.__annotations__):
             raise self._malformed()
+        self._is_serial = ready["is_serial"] is True
         return cast("Ready", ready)
+
+    def is_serial(self) -> bool:
+        """Whether it is ready, and a single thread did all of its work so far."""
+        return self._is_serial and not self._process.has_children()
+
+    def hold_on(self, core: int) -> None:
+        """Keep it on one core from now on."""
+        self._process.hold_on(core)
 
     def ask(self, command: Command) -> Answer:
         """Give a command and wait for its answer. Raises WorkerFailed."""

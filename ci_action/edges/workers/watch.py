@@ -63,6 +63,17 @@ class WatchedProcess:
                 os.truncate(self._output, 0)
         return self.peak_bytes
 
+    def hold_on(self, core: int) -> None:
+        """Keep every thread on one core from now on."""
+        with suppress(OSError):  # it may have ended; its next answer says so
+            for thread in os.listdir(f"/proc/{self._process.pid}/task"):  # noqa: PTH208 # names are all that is needed
+                os.sched_setaffinity(int(thread), {core})
+
+    def has_children(self) -> bool:
+        """Whether it has processes of its own by now."""
+        self._resident_bytes()
+        return len(self._tree) > 1
+
     def kill(self) -> None:
         """End the child, its group, and descendants that left the group; wait for the child."""
         if self._process.poll() is None:

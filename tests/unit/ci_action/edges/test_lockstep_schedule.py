@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,13 @@ class FakeWorker:
     is_ended: bool = False
 
     def ready(self) -> Any:
-        return {"context": dict(CONTEXT), "inputs": TENSOR, "first_call_seconds": 0.1}
+        return {"context": dict(CONTEXT), "inputs": TENSOR, "first_call_seconds": 0.1, "is_serial": True}
+
+    def is_serial(self) -> bool:
+        return True
+
+    def hold_on(self, core: int) -> None:
+        self.log.append(f"{self.identity} {self.side} core {core}")
 
     def ask(self, command: Any) -> Any:
         self.log.append(f"{self.identity} {self.side} {command['do']}")
@@ -109,6 +116,16 @@ def test_blocks_come_in_the_drawn_order(tmp_path: Path) -> None:
     drawn = "".join(item["order"] for item in found["rounds"])
     assert told == [{"A": "base", "B": "head"}[letter] for letter in drawn]
     assert {item["order"][0] for item in found["rounds"]} == {"A", "B"}
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux alone holds a process on a core")
+def test_both_sides_of_a_pair_are_held_on_one_core_before_their_blocks(tmp_path: Path) -> None:
+    place = FakePlace(tmp_path)
+    timed(place, job("a", needs_control=False, pairs=2))
+    told = [line.split(maxsplit=2)[2] for line in place.log if "core" in line or line.endswith("block")]
+    pairs = [told.index("block"), len(told) // 2 + told[len(told) // 2 :].index("block")]
+    assert [told[at - 2] for at in pairs] == [told[at - 1] for at in pairs]
+    assert all(told[at - 1].startswith("core ") for at in pairs)
 
 
 def test_a_run_has_eight_controls_however_many_targets(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ include its children, and a handler may own its whole subtree. Here all become i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from torchscan.render.fold import Layout
@@ -43,18 +43,27 @@ def block_costs(layout: Layout, metrics: Iterable[str], *, is_base: bool = False
     lone = [
         calls[0] if len(calls) == 1 and not inside else None for calls, inside in zip(sides, layout.below, strict=True)
     ]
-    return {metric: _costs(layout, metric, sides, lone) for metric in metrics}
+    held = {name: [call[name] if call is not None else {} for call in lone] for name in ("parameters", "metrics")}
+    return {
+        metric: _costs(layout, metric, sides, held["parameters" if metric in _STORAGE else "metrics"])
+        for metric in metrics
+    }
 
 
 def _costs(
-    layout: Layout, metric: str, sides: Sequence[Sequence[LayerReport]], lone: Sequence[LayerReport | None]
+    layout: Layout,
+    metric: str,
+    sides: Sequence[Sequence[LayerReport]],
+    held: Sequence[Mapping[str, MetricResult]],
 ) -> list[Cost]:
-    """Walk the blocks from the last to the first, so that children come before their parents."""
-    costs: list[Cost] = [ABSENT] * len(lone)
-    holder: Literal["parameters", "metrics"] = "parameters" if metric in _STORAGE else "metrics"
+    """Walk the blocks from the last to the first, so that children come before their parents.
+
+    ``held`` are the results of leaves that were called once.
+    """
+    costs: list[Cost] = [ABSENT] * len(held)
     for index in range(len(costs) - 1, -1, -1):
-        call = lone[index]
-        if call is not None and (result := call[holder].get(metric)) is not None:  # nearly every block
+        result = held[index].get(metric)
+        if result is not None:  # nearly every block
             costs[index] = Cost(result["known_value"], result["status"])
         else:
             inside = layout.below[index]

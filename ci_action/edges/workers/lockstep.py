@@ -270,9 +270,9 @@ class _Timing:
     def _share_a_core(self, workers: Collection[LockstepWorker]) -> None:
         """Keep both sides on one core where neither can use two: cores differ, by what their neighbours do.
 
-        Measured on two cores that others loaded (3 to 5 processes wanted them), runs in turn: the sd of a pair was
-        0.016, 0.008, 0.003, 0.007 and 0.017 on one core, and 0.050, 0.016, 0.050, 0.034 and 0.042 on any. Where nine
-        wanted them, both ways scattered by 0.1.
+        Measured with equal code on two cores that 2 to 5 processes wanted: half of the pairs were off by more than 1.6%
+        on any core (56 pairs) and by more than 0.5% on the same one (54); 10 and 1 of them by more than 5%. Where nine
+        processes wanted the two cores it made no difference (8 pairs each, half off by 3.3%).
         """
         if len(workers) < 2 or not hasattr(os, "sched_getaffinity"):
             return

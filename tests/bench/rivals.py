@@ -112,7 +112,7 @@ def _pytest_benchmark(folder: Path, rivals: Path) -> bool:
 
 def _pyperf(folder: Path, rivals: Path) -> bool:
     for side in ("base", "head"):
-        command = [str(rivals), "timed.py", "--fast", "--quiet", "--copy-env", "-o", str(folder / f"{side}.json")]
+        command = [str(rivals), "timed.py", "--processes=5", "--quiet", "--copy-env", "-o", str(folder / f"{side}.json")]
         _ran(command, folder / side)
     compared = [str(rivals), "-m", "pyperf", "compare_to", "--min-speed", "5", "base.json", "head.json"]
     return "slower" in _ran(compared, folder)

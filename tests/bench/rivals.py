@@ -23,9 +23,10 @@ from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 
-from lockstep import LAYERS, MODEL, side_spec, words
+from lockstep import LAYERS, MODEL, PAIRS, SIDE_SECONDS, side_spec, words
 
 from ci_action.core.config.entries import Benchmark
+from ci_action.core.timing import lockstep as schedule
 from ci_action.core.timing.lockstep import BenchmarkJob
 from ci_action.edges.workers.child import ChildMeasurer
 
@@ -55,6 +56,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=tuple(TRIALS), default=tuple(TRIALS))
     arguments = parser.parse_args()
+    schedule.SIDE_SECONDS = SIDE_SECONDS
     alarms: Counter[tuple[str, float]] = Counter()
     seconds: Counter[str] = Counter()
     for extra in arguments.extras:
@@ -93,7 +95,7 @@ def _ours(folder: Path, rivals: Path) -> bool:
         id="run",
         base=side_spec(folder, "base", threads=1),
         head=side_spec(folder, "head", threads=1),
-        benchmark=Benchmark(),
+        benchmark=Benchmark(pairs=PAIRS),
         needs_control=False,
         budget_seconds=None,
     )
@@ -112,7 +114,15 @@ def _pytest_benchmark(folder: Path, rivals: Path) -> bool:
 
 def _pyperf(folder: Path, rivals: Path) -> bool:
     for side in ("base", "head"):
-        command = [str(rivals), "timed.py", "--processes=5", "--quiet", "--copy-env", "-o", str(folder / f"{side}.json")]
+        command = [
+            str(rivals),
+            "timed.py",
+            "--processes=5",
+            "--quiet",
+            "--copy-env",
+            "-o",
+            str(folder / f"{side}.json"),
+        ]
         _ran(command, folder / side)
     compared = [str(rivals), "-m", "pyperf", "compare_to", "--min-speed", "5", "base.json", "head.json"]
     return "slower" in _ran(compared, folder)

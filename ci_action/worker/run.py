@@ -9,9 +9,10 @@ from time import perf_counter
 import torch
 
 from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
+from ci_action.worker.defaults import defaults_restored
 from ci_action.worker.failure import describe, is_our_own
 from ci_action.worker.isolation import foreign_modules
-from ci_action.worker.load import load_factory
+from ci_action.worker.load import Factory, load_factory
 from ci_action.worker.seeding import seed_everything
 from ci_action.worker.target import build, with_arguments
 from ci_action.worker.wire import write_result
@@ -64,6 +65,13 @@ class _Progress:
 
 def _analysed(spec: WorkerSpec, target: TargetSpec, progress: _Progress) -> AnalysisReport | None:
     factory = load_factory(target["factory"], Path(spec["root"]))
+    with defaults_restored():
+        return _built_and_analysed(factory, spec, target, progress)
+
+
+def _built_and_analysed(
+    factory: Factory, spec: WorkerSpec, target: TargetSpec, progress: _Progress
+) -> AnalysisReport | None:
     progress.stage = "build"
     seed_everything(spec["seed"])
     built = build(factory, target["device"])

@@ -11,9 +11,9 @@ from textwrap import dedent
 
 import psutil
 import pytest
+from support.measuring import measured, measurer, spec
 
-from ci_action.core.spec import SPEC_VERSION, TargetResult, WorkerSpec
-from ci_action.edges.workers.child import ChildMeasurer
+from ci_action.core.spec import TargetResult
 from ci_action.edges.workers.limits import ChildLimits
 from ci_action.errors import ConfigError, MeasurementError
 
@@ -65,42 +65,6 @@ def root(tmp_path: Path) -> Path:
     (folder / "bench").mkdir(parents=True)
     (folder / "bench" / "models.py").write_text(MODELS)
     return folder
-
-
-def spec(root: Path, *factories: str, side: str = "head", **target: str) -> WorkerSpec:
-    return {
-        "version": SPEC_VERSION,
-        "side": side,  # type: ignore[typeddict-item]
-        "root": str(root),
-        "worktree": str(root),
-        "checkout": str(root.parent / "checkout"),
-        "import_paths": ["src", "."],
-        "out": "",
-        "seed": 0,
-        "threads": 1,
-        "targets": [
-            {  # type: ignore[typeddict-item]
-                "index": index,
-                "id": factory.rpartition(":")[2],
-                "factory": factory if ":" in factory else f"bench/models.py:{factory}",
-                "analysis": "full",
-                "device": "cpu",
-                **target,
-            }
-            for index, factory in enumerate(factories)
-        ],
-    }
-
-
-def measurer(tmp_path: Path, **options: object) -> ChildMeasurer:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir(exist_ok=True)
-    given = {"python": sys.executable, "scratch": scratch, "environ": os.environ, **options}
-    return ChildMeasurer(**given)  # type: ignore[arg-type]
-
-
-def measured(tmp_path: Path, one: WorkerSpec, **options: object) -> list[TargetResult]:
-    return measurer(tmp_path, **options).measure([one], parallel=True)[0]
 
 
 def test_both_sides_give_one_result_per_target_in_order(root: Path, tmp_path: Path) -> None:

@@ -59,9 +59,9 @@ def style_of(template: str) -> str:
 
     Some follow from tables: which map shows, how cells of a narrow page are labelled.
     """
-    shown = ",\n".join(f"section:has([value={name}]:checked) [data-metric={name}]" for name in VIEWS)
+    shown = ",\n".join(f":has([value={name}]:checked)~[data-metric={name}]" for name in VIEWS)
     cells = "\n".join(
-        f'.r i:nth-child({at})::before{{content:"{METRICS[name]} "}}' for at, name in enumerate(COLUMNS, start=4)
+        f'i:nth-child({at})::before{{content:"{METRICS[name]} "}}' for at, name in enumerate(COLUMNS, start=4)
     )
     own = source(_OWNER, _SHEETS[template])
     own = own.replace("VIEW_RULES", f"{shown}{{display:block}}").replace("CELL_LABELS", cells)

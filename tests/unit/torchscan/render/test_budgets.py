@@ -32,7 +32,7 @@ def size_of(page: str) -> int:
 
 def test_the_shell_is_small() -> None:
     for template in ("report.html.j2", "benchmark.html.j2"):
-        assert size_of(style_of(template)) <= 13 * KIB  # a narrow page and a printed one have layouts of their own
+        assert size_of(style_of(template)) <= 12 * KIB
     assert size_of(source("torchscan", "report.js")) <= 24 * KIB
     assert size_of(render_report(make_report(Node("relu", "ReLU")))) <= 48 * KIB
 

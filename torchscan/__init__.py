@@ -84,7 +84,10 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
+    from torchscan.heap import settled_heap
+
+    with settled_heap():  # else the first use may pay for a full pass over all that torch has loaded: 0.1 s
+        value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -24,6 +24,7 @@ from time import perf_counter
 from types import MappingProxyType
 
 from lockstep import LAYERS, MODEL, PAIRS, SIDE_SECONDS, side_spec, words
+from neighbours import neighbours
 
 from ci_action.core.config.entries import Benchmark
 from ci_action.core.timing import lockstep as schedule
@@ -54,9 +55,16 @@ def main() -> None:
     parser.add_argument(
         "--extras", type=float, nargs="+", default=(0.0, 0.10, 0.15), help="shares of more work in head"
     )
+    parser.add_argument("--neighbours", type=int, default=0, help="processes that want the cores now and then")
     parser.add_argument("--only", nargs="+", choices=tuple(TRIALS), default=tuple(TRIALS))
     arguments = parser.parse_args()
     schedule.SIDE_SECONDS = SIDE_SECONDS
+    with neighbours(arguments.neighbours):
+        print(_table(arguments))
+
+
+def _table(arguments: argparse.Namespace) -> str:
+    """Give the tools their runs in turn, and the runs that each failed as a table."""
     alarms: Counter[tuple[str, float]] = Counter()
     seconds: Counter[str] = Counter()
     for extra in arguments.extras:
@@ -72,10 +80,11 @@ def main() -> None:
                 load = os.getloadavg()[0]
                 print(f"+{extra:.0%}, run {run}: {tool} {'fails' if alarm else 'passes'}, load {load:.1f}", flush=True)
     titles = [f"+{extra:.0%} work" for extra in arguments.extras]
-    print(f"| tool | {' | '.join(titles)} | seconds a run |\n|{' --- |' * (len(titles) + 2)}")
+    lines = [f"| tool | {' | '.join(titles)} | seconds a run |", f"|{' --- |' * (len(titles) + 2)}"]
     for tool in arguments.only:
         cells = [f"{alarms[tool, extra]} of {arguments.runs}" for extra in arguments.extras]
-        print(f"| {tool} | {' | '.join(cells)} | {seconds[tool] / arguments.runs / len(titles):.0f} |")
+        lines.append(f"| {tool} | {' | '.join(cells)} | {seconds[tool] / arguments.runs / len(titles):.0f} |")
+    return "\n".join(lines)
 
 
 def _write_sides(folder: Path, extra: float) -> None:

@@ -18,8 +18,9 @@ from torchscan.crawl.options import check_options
 from torchscan.crawl.recorder import Recorder
 from torchscan.crawl.strict import require_complete
 from torchscan.crawl.tree import walk
-from torchscan.crawl.undisturbed import settled_heap, undisturbed
+from torchscan.crawl.undisturbed import undisturbed
 from torchscan.formulas.handler import ModuleHandler
+from torchscan.heap import settled_heap
 from torchscan.operators.counter import OperatorCounter
 from torchscan.render.notebook import for_notebooks
 from torchscan.report.analysis import AnalysisReport

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -31,22 +30,6 @@ def undisturbed(nodes: list[Node]) -> Iterator[None]:
         stack.enter_context(eager_stance())
         stack.enter_context(torch.no_grad())
         yield
-
-
-@contextmanager
-def settled_heap() -> Iterator[None]:
-    """Keep the cyclic garbage collector off everything that lives already: our records would set off full passes.
-
-    What the forward leaves is collected as usual. An application that froze its heap itself keeps that untouched.
-    """
-    if gc.get_freeze_count():
-        yield
-        return
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ci_action.core.spec import SPEC_VERSION, TargetResult, WorkerSpec
+from ci_action.core.spec import SPEC_VERSION, Failure, TargetResult, WorkerSpec
 from ci_action.worker.wire import write_result
 
 OLDEST_TORCH = (2, 1)
@@ -35,6 +35,11 @@ def missing_torch() -> str | None:
     return None
 
 
+def environment_fault(reason: str) -> Failure:
+    """The failure of every target of an interpreter that cannot measure."""
+    return {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []}
+
+
 def report_missing(spec: WorkerSpec, reason: str) -> None:
     """Give every target of this side the same reason."""
     for target in spec["targets"]:
@@ -43,7 +48,7 @@ def report_missing(spec: WorkerSpec, reason: str) -> None:
             "id": target["id"],
             "side": spec["side"],
             "report": None,
-            "failure": {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []},
+            "failure": environment_fault(reason),
             "seconds": 0.0,
         }
         write_result(result, Path(spec["out"]) / f"{target['index']}.json")

@@ -46,10 +46,6 @@ class IsolationError(Exception):
     """This side ran code of the other."""
 
 
-def _environment_fault(reason: str) -> Failure:
-    return {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []}
-
-
 def _send(answers: TextIO, answer: Answer) -> None:
     from ci_action.worker.wire import bounded
 
@@ -62,7 +58,7 @@ def _send(answers: TextIO, answer: Answer) -> None:
 
 def main(spec_file: str, reader: str, writer: str) -> int:
     """Open the channel and serve."""
-    from ci_action.worker.environment import die_with_parent, missing_torch, without_collections
+    from ci_action.worker.environment import die_with_parent, environment_fault, missing_torch, without_collections
     from ci_action.worker.load import prepend_import_paths
 
     die_with_parent()
@@ -72,7 +68,7 @@ def main(spec_file: str, reader: str, writer: str) -> int:
         with without_collections():
             reason = missing_torch()
             if reason:
-                _send(answers, {"failure": _environment_fault(reason)})
+                _send(answers, {"failure": environment_fault(reason)})
                 return 0
             import ci_action.worker.session  # noqa: F401 # ours is loaded before the owner's folders come first
 

@@ -59,40 +59,45 @@ def main() -> None:
     schedule.SIDE_SECONDS = arguments.side_seconds
     counts: dict[str, Counter[str]] = {"pairs": Counter(), "first pair": Counter(), "all blocks": Counter()}
     with tempfile.TemporaryDirectory() as folder:
-        specs = {
-            "base": _spec(Path(folder), "base", LAYERS, arguments.threads),
-            "head": _spec(Path(folder), "head", round(LAYERS * (1 + arguments.extra)), arguments.threads),
-        }
+        _write(Path(folder), "base", LAYERS)
+        _write(Path(folder), "head", round(LAYERS * (1 + arguments.extra)))
         for run in range(arguments.runs):
-            job = BenchmarkJob(
-                id=f"run {run}",
-                base=specs["base"],
-                head=specs["head"],
-                benchmark=Benchmark(pairs=arguments.pairs),
-                needs_control=False,
-                budget_seconds=None,
-            )
-            measurer = ChildMeasurer(python=arguments.python, scratch=Path(folder), environ=os.environ)
+            identity = f"run {run}"
             began = perf_counter()
-            found = measurer.benchmark([job])[job.id]
+            found = timed(
+                Path(folder), identity, python=arguments.python, pairs=arguments.pairs, threads=arguments.threads
+            )
             found_words = words(found)
             for rule, word in found_words.items():
                 counts[rule][word] += 1
             ratios = log_ratios(found["rounds"], "pair")
             print(
-                f"{job.id}: {found_words}, sd of a pair {stdev(ratios):.3f}, {perf_counter() - began:.0f} s", flush=True
+                f"{identity}: {found_words}, sd of a pair {stdev(ratios):.3f}, {perf_counter() - began:.0f} s",
+                flush=True,
             )
     print(json.dumps({rule: dict(words) for rule, words in counts.items()}, indent=1))
 
 
-def _spec(folder: Path, side: str, layers: int, threads: int) -> WorkerSpec:
+def _write(folder: Path, side: str, layers: int) -> None:
     root = folder / side
     root.mkdir()
     (root / "models.py").write_text(MODEL.format(layers=layers))
-    return side_spec(folder, side, threads)
 
 
-def side_spec(folder: Path, side: str, threads: int) -> WorkerSpec:
+def timed(folder: Path, identity: str, *, python: str, pairs: int = PAIRS, threads: int = 1) -> BenchmarkEvidence:
+    """Time ``folder/base`` and ``folder/head`` in lockstep, without controls. ``identity`` draws the order."""
+    job = BenchmarkJob(
+        id=identity,
+        base=_side_spec(folder, "base", threads),
+        head=_side_spec(folder, "head", threads),
+        benchmark=Benchmark(pairs=pairs),
+        needs_control=False,
+        budget_seconds=None,
+    )
+    return ChildMeasurer(python=python, scratch=folder, environ=os.environ).benchmark([job])[identity]
+
+
+def _side_spec(folder: Path, side: str, threads: int) -> WorkerSpec:
     """Give what a worker of ``folder/side`` is to build."""
     root = folder / side
     return {

@@ -23,13 +23,10 @@ from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
 
-from lockstep import LAYERS, MODEL, PAIRS, SIDE_SECONDS, side_spec, words
+from lockstep import LAYERS, MODEL, SIDE_SECONDS, timed, words
 from neighbours import neighbours
 
-from ci_action.core.config.entries import Benchmark
 from ci_action.core.timing import lockstep as schedule
-from ci_action.core.timing.lockstep import BenchmarkJob
-from ci_action.edges.workers.child import ChildMeasurer
 
 CALL = """
 import torch
@@ -100,16 +97,7 @@ def _write_sides(folder: Path, extra: float) -> None:
 
 
 def _ours(folder: Path, rivals: Path) -> bool:
-    job = BenchmarkJob(
-        id="run",
-        base=side_spec(folder, "base", threads=1),
-        head=side_spec(folder, "head", threads=1),
-        benchmark=Benchmark(pairs=PAIRS),
-        needs_control=False,
-        budget_seconds=None,
-    )
-    measurer = ChildMeasurer(python=str(rivals), scratch=folder, environ=os.environ)
-    return words(measurer.benchmark([job])["run"])["pairs"] == "regressed"
+    return words(timed(folder, "run", python=str(rivals)))["pairs"] == "regressed"
 
 
 def _pytest_benchmark(folder: Path, rivals: Path) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
+
+from support import measuring
 
 from ci_action.core.config.entries import Benchmark
 from ci_action.core.spec import WorkerSpec
@@ -172,28 +172,13 @@ def two_sides(folder: Path) -> Path:
 
 
 def spec(folders: Path, side: str, factory: str) -> WorkerSpec:
-    root = str(folders / side)
-    target = {"index": 0, "id": "net", "factory": f"models.py:{factory}", "analysis": "off", "device": "cpu"}
-    return {
-        "version": 1,
-        "side": side,  # type: ignore[typeddict-item]
-        "root": root,
-        "worktree": root,
-        "checkout": str(folders / "checkout"),
-        "import_paths": ["."],
-        "out": "",
-        "seed": 0,
-        "threads": None,
-        "targets": [target],  # type: ignore[list-item]
-    }
+    """One target of one side, whose threads are left alone."""
+    alone = measuring.spec(folders / side, f"models.py:{factory}", side=side, id="net", analysis="off")
+    return {**alone, "threads": None}
 
 
-def measurer(folders: Path, **limits: Any) -> ChildMeasurer:
-    scratch = folders / "scratch"
-    scratch.mkdir(exist_ok=True)
-    return ChildMeasurer(
-        python=sys.executable, scratch=scratch, environ=os.environ, limits=ChildLimits(timeout_seconds=60, **limits)
-    )
+def measurer(folders: Path) -> ChildMeasurer:
+    return measuring.measurer(folders, limits=ChildLimits(timeout_seconds=60))
 
 
 def timed(folders: Path, base: str | None, head: str, *, control: bool = False, **benchmark: Any) -> BenchmarkEvidence:

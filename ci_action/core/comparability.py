@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from ci_action.core.metrics import METRICS
+from torchscan.compare.context import execution_differences, fact
 from torchscan.compare.reports import compare_reports
 
 if TYPE_CHECKING:
@@ -14,16 +15,15 @@ if TYPE_CHECKING:
     from torchscan.report.diff import ReportDiff
     from torchscan.report.metric import MetricResult
 
-_CONTEXT = (
-    ("torch_version", "torch"),
-    ("python_version", "Python"),
-    ("execution_mode", "execution mode"),
-    ("devices", "devices"),
-    ("dtypes", "dtypes"),
-    ("analysis_mode", "analysis mode"),
-    ("torchscan_version", "torchscan"),
-)
-"""What an execution metric depends on besides the model. Storage does not: it is compared all the same."""
+_WORDS = {
+    "torch_version": "torch",
+    "python_version": "Python",
+    "execution_mode": "execution mode",
+    "devices": "devices",
+    "dtypes": "dtypes",
+    "analysis_mode": "analysis mode",
+    "torchscan_version": "torchscan",
+}
 _FIELDS = ("method", "unit", "scope")
 
 
@@ -46,19 +46,19 @@ def diff_and_refusals(base: AnalysisReport, head: AnalysisReport) -> tuple[Repor
 
 
 def context_changes(base: AnalysisReport, head: AnalysisReport) -> str:
-    """Say what differs between the two runs, or nothing where execution metrics can be compared."""
-    old, new = (cast("dict[str, Any]", report["context"]) for report in (base, head))
+    """Return what differs between the two runs, or nothing where execution metrics can be compared."""
+    differing = execution_differences(base, head)
     changes = [
-        f"{words} {_short(old.get(field))} → {_short(new.get(field))}"
-        for field, words in _CONTEXT
-        if old.get(field) != new.get(field)
+        f"{words} {_short(fact(base, name))} → {_short(fact(head, name))}"
+        for name, words in _WORDS.items()
+        if name in differing
     ]
-    if base["inputs"] != head["inputs"]:
-        changes.append("the inputs differ")
-    return ", ".join(changes)
+    return ", ".join([*changes, "the inputs differ"] if "inputs" in differing else changes)
 
 
 def _short(value: object) -> str:
+    if value is None:
+        return "not recorded"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

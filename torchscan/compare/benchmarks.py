@@ -5,25 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from torchscan.compare.context import benchmark_differences, fact
 from torchscan.compare.reports import metric_delta
 from torchscan.report.benchmark import BenchmarkComparison, BenchmarkReport
 from torchscan.report.diff import MetricDelta
 from torchscan.report.schema import SCHEMA_VERSION, check_metrics, check_version
-
-MUST_AGREE = (
-    "torchscan_version",
-    "torch_version",
-    "python_version",
-    "platform",
-    "machine",
-    "processor",
-    "device",
-    "device_name",
-    "cuda_version",
-    "work_units",
-    "work_unit",
-)
-"""Hardware, versions and the meaning of one call: where these differ, a change of the numbers says nothing."""
 
 MAY_DIFFER = ("num_threads", "num_interop_threads", "warmup", "min_run_time", "min_repeats", "profile_status")
 """What an owner may change on purpose; named under ``context_changes``."""
@@ -78,13 +64,12 @@ def _check_comparable(before: BenchmarkReport, after: BenchmarkReport) -> None:
     for side, report in (("before", before), ("after", after)):
         if report["context"].get("inputs_source") != "caller_supplied":
             raise ValueError(f"{side}: the inputs were not described; measure again with inputs=...")
-    old: dict[str, Any] = {**before["context"]}
-    new: dict[str, Any] = {**after["context"]}
     differences = [
-        f"{key}: {old.get(key)!r} and {new.get(key)!r}" for key in MUST_AGREE if old.get(key) != new.get(key)
+        "inputs: their metadata differs"
+        if name == "inputs"
+        else f"{name}: {fact(before, name)!r} and {fact(after, name)!r}"
+        for name in benchmark_differences(before, after)
     ]
-    if before["inputs"] != after["inputs"]:
-        differences.append("inputs: their metadata differs")
     if differences:
         raise ValueError(f"cannot compare these benchmarks, before and after differ in {'; '.join(differences)}")
 

@@ -7,23 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torchscan.compare.context import EXECUTION_FACTS, execution_differences, fact
 from torchscan.render.labels import FIELDS
 from torchscan.render.shapes import call_text, dtypes_and_devices
 from torchscan.report.analysis import AnalysisReport
 
-MUST_AGREE = (
-    "inputs",
-    "execution_mode",
-    "analysis_mode",
-    "devices",
-    "dtypes",
-    "torch_version",
-    "torchscan_version",
-    "python_version",
-)
-"""Fields without which a difference of execution cost says nothing about the model."""
-
-_SHOWN = (*MUST_AGREE, "model_type", "training_before")
+_SHOWN = (*EXECUTION_FACTS, "model_type", "training_before")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +32,21 @@ class Field:
 def context_fields(report: AnalysisReport, before: AnalysisReport | None) -> list[Field]:
     """List the facts of both sides, those that differ first."""
     fields = []
+    forbidding = () if before is None else execution_differences(before, report)
     for name in _SHOWN:
-        old, new = None if before is None else _value(before, name), _value(report, name)
-        differs = before is not None and (old != new or (new is None and name in MUST_AGREE))
+        old, new = None if before is None else fact(before, name), fact(report, name)
+        differs = name in forbidding or (before is not None and old != new)
         texts = (None if before is None else _text(old, name), _text(new, name))
         fields.append(Field(FIELDS[name], texts[0], texts[1], differs))
     return sorted(fields, key=lambda field: not field.differs)
 
 
 def withheld(report: AnalysisReport, before: AnalysisReport | None) -> tuple[str, ...]:
-    """Name what forbids a comparison of execution cost. Storage compares all the same."""
-    forbidding = {FIELDS[name] for name in MUST_AGREE}
-    differing = [field for field in context_fields(report, before) if field.differs and field.label in forbidding]
-    return tuple(field.change for field in differing)
-
-
-def _value(report: AnalysisReport, name: str) -> Any:
-    holder: Mapping[str, Any] = report["context"]
-    return report["inputs"] if name == "inputs" else holder.get(name)
+    """Return what keeps execution costs from being compared, in words. Storage can be compared all the same."""
+    if before is None:
+        return ()
+    forbidding = {FIELDS[name] for name in execution_differences(before, report)}
+    return tuple(field.change for field in context_fields(report, before) if field.label in forbidding)
 
 
 def _inputs(inputs: Mapping[str, Any]) -> str:

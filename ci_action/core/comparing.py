@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.comparability import context_changes, diff_and_refusals
 from ci_action.core.metrics import ANALYSIS_METRICS, METRICS
-from ci_action.core.verdict import Row, SideFailure, TargetVerdict, Word
+from ci_action.core.verdict import Presence, Row, Shortfall, SideFailure, TargetVerdict, Word
 from torchscan.report.analysis import NOT_REQUESTED
 from torchscan.report.metric import unavailable
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torchscan.report.diff import ReportDiff
     from torchscan.report.metric import MetricResult, Number
 
+_SIDES = ("base", "head")
 _NO_RESULT: Failure = {"stage": "worker", "type": "NoResult", "message": "the worker left no result", "frames": []}
 
 
@@ -35,14 +36,19 @@ def compare(plan: Plan, base: Sequence[TargetResult], head: Sequence[TargetResul
 
 
 def known(result: MetricResult | None) -> Number | None:
-    """Give a measured number or its lower bound; what is not finite was not measured."""
+    """Return a measured number or its lower bound; what is not finite was not measured."""
     number = None if result is None else result["known_value"]
     return None if number is None or not isfinite(number) else number
 
 
 def is_complete(result: MetricResult | None) -> bool:
-    """Whether a number covers all of its scope."""
-    return result is not None and result["status"] == "complete" and known(result) is not None
+    """Check whether a number covers all of its scope. A result that contradicts itself does not."""
+    return (
+        result is not None
+        and result["status"] == "complete"
+        and known(result) is not None
+        and result["value"] == result["known_value"]
+    )
 
 
 def _compare_target(planned: PlannedTarget, base: TargetResult | None, head: TargetResult | None) -> TargetVerdict:
@@ -51,23 +57,63 @@ def _compare_target(planned: PlannedTarget, base: TargetResult | None, head: Tar
     failures = (*_failure("base", planned, base), *_failure("head", planned, head))
     totals = {"base": _totals(base), "head": _totals(head)}
     diff, refused = _diff(base, head)
-    failed = {failure.side: failure for failure in failures}
-    rows = []
-    for metric in _expected(planned, totals):
-        old, new = totals["base"].get(metric), totals["head"].get(metric)
-        if planned.head is None:
-            word, reason = Word.REMOVED, ""
-        elif failed:
-            word = Word.NOT_MEASURED
-            reason = "; ".join(f"{side}: {item.failure['type']}" for side, item in failed.items())
-        elif planned.base is None:
-            word, reason = Word.NEW, ""
-        else:
-            word, reason = _word(old, new, refused.get(metric, ""))
-        is_new = planned.base is None
-        rows.append(Row(target=planned.id, metric=metric, base=old, head=new, word=word, reason=reason, is_new=is_new))
+    missing = {item.side: item.failure["type"] for item in failures}
+    rows = [
+        compared_row(
+            planned,
+            metric,
+            totals["base"].get(metric),
+            totals["head"].get(metric),
+            refusal=refused.get(metric, ""),
+            missing=missing,
+            has_failed=bool(failures),
+        )
+        for metric in _expected(planned, totals)
+    ]
     notes = () if diff is None or not refused else ("not every metric could be compared",)
     return TargetVerdict(id=planned.id, rows=tuple(rows), diff=diff, failures=failures, notes=notes)
+
+
+def compared_row(
+    planned: PlannedTarget,
+    metric: str,
+    base: MetricResult | None,
+    head: MetricResult | None,
+    *,
+    refusal: str,
+    missing: Mapping[str, str],
+    has_failed: bool,
+) -> Row:
+    """Return the row of two values. Its word follows from them alone, whatever else of the target failed.
+
+    ``refusal`` says why the values may not be compared; ``missing`` why a side may have none; ``has_failed`` tells a
+    value that a failure cost from one that the code can no longer be measured for.
+    """
+    presence = presence_of(planned)
+    if presence is Presence.BOTH:
+        word, reason = _word(base, head, refusal, missing, has_failed=has_failed)
+    elif presence is Presence.NEW and has_failed and known(head) is None:
+        word, reason = Word.NOT_MEASURED, _why_missing({"head": head}, missing)
+    else:
+        word, reason = (Word.NEW if presence is Presence.NEW else Word.REMOVED), ""
+    shortfall = Shortfall(reason=refusal, policy="on_unknown") if word is Word.NOT_COMPARABLE else None
+    return Row(
+        target=planned.id,
+        metric=metric,
+        base=base,
+        head=head,
+        word=word,
+        reason=reason,
+        presence=presence,
+        shortfall=shortfall,
+    )
+
+
+def presence_of(planned: PlannedTarget) -> Presence:
+    """Return which sides list a target."""
+    if planned.head is None:
+        return Presence.REMOVED
+    return Presence.NEW if planned.base is None else Presence.BOTH
 
 
 def _failure(side: Side, planned: PlannedTarget, result: TargetResult | None) -> tuple[SideFailure, ...]:
@@ -115,13 +161,14 @@ def _diff(base: TargetResult | None, head: TargetResult | None) -> tuple[ReportD
     return diff, refused
 
 
-def _word(base: MetricResult | None, head: MetricResult | None, refusal: str) -> tuple[Word, str]:
+def _word(
+    base: MetricResult | None, head: MetricResult | None, refusal: str, missing: Mapping[str, str], *, has_failed: bool
+) -> tuple[Word, str]:
     old, new = known(base), known(head)
-    if is_complete(base) and new is None:
-        return Word.EVIDENCE_LOST, _why_missing(head, "head")
     if old is None or new is None:
-        sides = (("base", base, old), ("head", head, new))
-        return Word.NOT_MEASURED, "; ".join(_why_missing(side, name) for name, side, value in sides if value is None)
+        is_lost = is_complete(base) and not has_failed
+        lost = {name: side for name, side in (("base", base), ("head", head)) if known(side) is None}
+        return (Word.EVIDENCE_LOST if is_lost else Word.NOT_MEASURED), _why_missing(lost, missing)
     if refusal:
         return Word.NOT_COMPARABLE, refusal
     if is_complete(head):
@@ -133,6 +180,16 @@ def _word(base: MetricResult | None, head: MetricResult | None, refusal: str) ->
     return Word.INCONCLUSIVE, "both sides are lower bounds"
 
 
-def _why_missing(result: MetricResult | None, side: str) -> str:
-    asked = result is not None and result["method"] != NOT_REQUESTED
-    return f"{side}: unavailable" if asked else f"{side} does not ask for it"
+def _why_missing(lost: Mapping[str, MetricResult | None], missing: Mapping[str, str]) -> str:
+    """Return why sides have no value. Where a cause is known, a side that lost its value with it is not named."""
+    known_causes = {side: missing[side] for side in _SIDES if side in missing} if lost else {}
+    if known_causes:
+        causes = [f"{side}: {cause}" for side, cause in known_causes.items()]
+        is_of_both = len(known_causes) == len(_SIDES) and len(set(known_causes.values())) == 1
+        return next(iter(known_causes.values())) if is_of_both else "; ".join(causes)
+    return "; ".join(
+        f"{side}: unavailable"
+        if result is not None and result["method"] != NOT_REQUESTED
+        else f"{side} does not ask for it"
+        for side, result in lost.items()
+    )

@@ -11,30 +11,35 @@ if TYPE_CHECKING:
 
 
 def exact(number: Number) -> Fraction:
-    """Give the decimal that the owner typed: 0.05 is 1/20, not the float next to it."""
+    """Return the decimal that the owner typed: 0.05 is 1/20, not the float next to it."""
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
 def is_over_max(limit: Limit, head: Number) -> bool:
-    """Whether head is above the cap. True also of a lower bound: the whole is at least as much."""
+    """Check whether head is above the cap. True also of a lower bound: the whole is at least as much."""
     return limit.max is not None and exact(head) > exact(limit.max)
 
 
 def is_relative(limit: Limit) -> bool:
-    """Whether the limit needs a base to be judged."""
+    """Check whether the limit needs a base to be judged."""
     return any(part is not None for part in _increase(limit) + _decrease(limit))
 
 
 def is_worse(limit: Limit, base: Number, head: Number) -> bool:
-    """Whether head moved past every relative and absolute part that the limit has, in its bad direction.
+    """Check whether head moved past every relative and absolute part that the limit has, in its bad direction.
 
     From 0 any increase exceeds any percentage, and 0 to 0 exceeds none: both follow from change > share x base.
     """
     return _exceeds(_increase(limit), base, head) or _exceeds(_decrease(limit), head, base, reference=base)
 
 
+def is_increase_over(limit: Limit, base: Number, head: Number) -> bool:
+    """Check whether the increase alone exceeds the limit: all that a lower bound of head can prove."""
+    return _exceeds(_increase(limit), base, head)
+
+
 def is_better(limit: Limit, base: Number, head: Number) -> bool:
-    """Whether head moved as far in the good direction as the limit would refuse in the bad one."""
+    """Check whether head moved as far in the good direction as the limit would refuse in the bad one."""
     return _exceeds(_increase(limit), head, base, reference=base) or _exceeds(_decrease(limit), base, head)
 
 

@@ -1,10 +1,10 @@
-"""The words of a judgement. One row per target and metric; one outcome for the run."""
+"""Row statuses and the outcome of a run: one row per target and metric, one verdict per run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
+from enum import Enum, StrEnum
+from typing import Any, Literal
 
 from ci_action.core.config.entries import Limit
 from ci_action.core.spec import Failure
@@ -32,7 +32,7 @@ class Word(StrEnum):
 class Gate(StrEnum):
     """What a limit made of a row."""
 
-    NONE = "none"  # no limit covers it
+    NONE = "none"  # no limit covers it, or a policy of the limit says to ignore what could not be judged
     PASS = "pass"  # noqa: S105 # a verdict, not a password
     WARN = "warn"
     FAIL = "fail"
@@ -50,6 +50,37 @@ class Interval:
     pairs: int
 
 
+class Presence(Enum):
+    """Which sides list the target. An absent side is not a missing measurement."""
+
+    BOTH = "both"
+    NEW = "new"  # head alone
+    REMOVED = "removed"  # base alone
+
+
+class Basis(Enum):
+    """What a row's gate rests on."""
+
+    NOTHING = "nothing"  # no limit covers the row
+    EVIDENCE = "evidence"  # the values decided
+    POLICY = "policy"  # the values could not decide, so one of the limit's on-* keys did
+
+
+Policy = Literal["on_unknown", "on_inconclusive", "on_missing_base"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """Why a row may not pass although its values are there, and which of a limit's keys then decides."""
+
+    reason: str
+    policy: Policy
+    can_fail: bool = False
+    """The values still prove an exceeded limit: what is missing could only have added to the evidence."""
+    is_of_head: bool = False
+    """Head's own value is in doubt, so that a cap cannot be passed either. Else only the comparison is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One metric of one target on both sides, and what the owner's limit makes of it."""
@@ -63,10 +94,23 @@ class Row:
     limit: Limit | None = None
     reason: str = ""
     interval: Interval | None = None
-    is_new: bool = False
-    """Base does not list the target, so its side is absent rather than missing."""
+    presence: Presence = Presence.BOTH
+    shortfall: Shortfall | None = None
+    is_within_scatter: bool = False
+    """Repeated measurements of both sides overlap, so the difference of their medians proves nothing."""
+    basis: Basis = Basis.NOTHING
     accepted: bool = False
     """The limit is exceeded, and somebody who may do so accepted it: a warning instead of a failure."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether base does not list the target."""
+        return self.presence is Presence.NEW
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether head does not list the target."""
+        return self.presence is Presence.REMOVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,17 @@
-"""The gate in words. "Passed" is said of what was judged, and of nothing else."""
+"""The text of the gate. "Passed" is used only where something was judged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ci_action.core.verdict import Gate, Word
+from ci_action.core.verdict import Basis, Gate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ci_action.core.plan import Plan
     from ci_action.core.verdict import Row, Verdict
-
-_UNJUDGED = frozenset({Word.EVIDENCE_LOST, Word.NOT_COMPARABLE, Word.NOT_MEASURED, Word.INCONCLUSIVE, Word.NEW})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,35 +23,48 @@ class GateLine:
 
 
 def gate_line(verdict: Verdict, plan: Plan) -> GateLine:
-    """Say what the owner's limits make of the run."""
-    rows = [row for target in verdict.targets for row in target.rows]
-    judged = [row for row in rows if row.gate is not Gate.NONE]
-    open_rows = [row for row in judged if is_open(row)]
+    """Return what the owner's limits make of the run."""
+    limited = [row for target in verdict.targets for row in target.rows if row.basis is not Basis.NOTHING]
+    open_rows = [row for row in limited if is_open(row)]
     if verdict.outcome is Gate.FAIL:
         return GateLine(status="failed")
     if verdict.outcome is Gate.UNKNOWN:
         return GateLine(status="failed", why=_why_unknown(verdict, open_rows))
-    if not judged:
+    if not limited:
         why = "base has no config" if plan.is_report_only else "no limit covers what was measured"
         return GateLine(status="not set", why=f"{why}: this only reports")
     if verdict.accepted:
         return GateLine(status="passed", why="what exceeds a limit was accepted, see below")
-    if open_rows and len(open_rows) == len(judged):
-        return GateLine(status="not judged", why=f"{_metrics(len(open_rows))} could not be judged; policy: warn")
-    reasons = []
-    removed = {row.target for row in judged if row.word is Word.REMOVED}
-    if any(row.gate is Gate.WARN and row.word is not Word.REMOVED and not is_open(row) for row in judged):
-        reasons.append("with warnings")
-    if removed:
-        reasons.append(f"{len(removed)} target{'' if len(removed) == 1 else 's'} removed")
-    if open_rows:
-        reasons.append(f"{_metrics(len(open_rows))} could not be judged")
-    return GateLine(status="passed", why="; ".join(reasons))
+    if len(open_rows) == len(limited):
+        return GateLine(status="not judged", why="; ".join(_open_words(open_rows)))
+    return GateLine(status="passed", why="; ".join([*_warnings(limited), *_open_words(open_rows)]))
 
 
 def is_open(row: Row) -> bool:
-    """Whether a gated row could not be judged."""
-    return row.gate is Gate.UNKNOWN or (row.gate is Gate.WARN and row.word in _UNJUDGED and not row.accepted)
+    """Check whether a limit covers the row and could not be judged by its values."""
+    return row.basis is Basis.POLICY and not row.is_removed
+
+
+def _warnings(limited: Sequence[Row]) -> list[str]:
+    exceeded = any(row.gate is Gate.WARN and row.basis is Basis.EVIDENCE for row in limited)
+    removed = len({row.target for row in limited if row.is_removed})
+    return [
+        *(["with warnings"] if exceeded else []),
+        *([f"{removed} target{'' if removed == 1 else 's'} removed"] if removed else []),
+    ]
+
+
+def _open_words(rows: Sequence[Row]) -> list[str]:
+    """Return counts of what was not judged: a metric that was left out must not be taken for one that passed."""
+    new = sum(row.is_new and row.gate is Gate.NONE for row in rows)
+    ignored = sum(row.gate is Gate.NONE for row in rows) - new
+    others = len(rows) - new - ignored
+    counted = (
+        (others, "could not be judged; policy: warn"),
+        (ignored, "could not be judged; policy: ignore"),
+        (new, "new, with no base to compare with"),
+    )
+    return [f"{_metrics(count)} {words}" for count, words in counted if count]
 
 
 def _why_unknown(verdict: Verdict, open_rows: list[Row]) -> str:

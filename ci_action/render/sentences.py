@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ci_action.core.metrics import BENCHMARK_METRICS, METRICS, label
+from ci_action.core.comparing import is_complete
+from ci_action.core.metrics import BENCHMARK_METRICS, label
 from ci_action.core.verdict import Gate, Word
 from ci_action.render.escape import shorten
 from ci_action.render.headline import state_counts, targets
@@ -62,7 +63,7 @@ def _same_counts(verdict: Verdict, quote: Quote) -> list[str]:
 
 def _bounds(verdict: Verdict, rows: list[Row], operators: list[Uncounted], quote: Quote) -> list[str]:
     found = []
-    both = [row for row in rows if row.word is Word.INCONCLUSIVE and not METRICS[row.metric].timing]
+    both = [row for row in rows if row.word is Word.INCONCLUSIVE and not is_complete(row.base)]
     if both:
         names = _listed(list(dict.fromkeys(label(row.metric) for row in both)))
         members = list(dict.fromkeys(row.target for row in both))
@@ -98,12 +99,12 @@ def _quietly_lost(rows: list[Row], shown: list[Row], quote: Quote) -> list[str]:
 
 
 def _timings(rows: list[Row], medium: Medium) -> list[str]:
-    """Say of each timing that cannot be judged what stands in the way."""
+    """Return for each measurement that cannot be judged what stands in the way."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        if row.word is not Word.INCONCLUSIVE or not METRICS[row.metric].timing:
+        if row.word is not Word.INCONCLUSIVE or row.metric not in BENCHMARK_METRICS or not is_complete(row.base):
             continue
-        why = row.reason or "the interval holds the limit, so this is neither a pass nor a regression"
+        why = row.reason or "inconclusive"
         pairs = f"; {row.interval.pairs} base/head pairs" if row.interval else ""
         reasons.setdefault((row.target, f"{medium.prose(why)}{pairs}"), []).append(label(row.metric))
     return _at_most([f"{medium.quote(target)} {_listed(names)}: {why}." for (target, why), names in reasons.items()])

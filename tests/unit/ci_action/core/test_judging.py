@@ -21,7 +21,7 @@ from support.verdicts import (
 from ci_action.core import thresholds
 from ci_action.core.comparing import compare
 from ci_action.core.judging import judge
-from ci_action.core.verdict import Acceptance, Gate, Word
+from ci_action.core.verdict import Acceptance, Gate, Interval, Shortfall, Word
 
 FIVE_PERCENT = limit(max_increase=0.05)
 
@@ -173,8 +173,11 @@ def test_new_target_is_held_to_caps_only() -> None:
     within = judge(made, compare(made, [], [result("head")]))
     over = judge(made, compare(made, [], [result("head", report(operator_flops=301))]))
 
-    assert (row_of(within).word, row_of(within).gate) == (Word.NEW, Gate.PASS)
+    # the cap holds, and there is nothing to hold the increase against: no failure, and no pass either
+    assert (row_of(within).word, row_of(within).gate) == (Word.NEW, Gate.NONE)
     assert over.exit_code == 1
+    only_capped = plan(config(limits=(limit(max=300),)), config("net"))
+    assert row_of(judge(only_capped, compare(only_capped, [], [result("head")]))).gate is Gate.PASS
 
 
 @pytest.mark.parametrize(("policy", "code"), [("warn", 0), ("fail", 1)])
@@ -208,22 +211,39 @@ def test_acceptance_does_not_cover_what_was_not_judged() -> None:
     assert verdict_of(report(), failure(), FIVE_PERCENT, accepted=accepted).exit_code == 3
 
 
+def moved(low: float, high: float) -> Interval:
+    return Interval(estimate=(low + high) / 2, low=low, high=high, confidence=0.95, pairs=10)
+
+
+REFUSED = Shortfall(reason="torch changed", policy="on_unknown")
+
+
 @pytest.mark.parametrize(
-    ("word", "fields", "gate"),
+    ("interval", "fields", "word", "gate"),
     [
-        (Word.REGRESSED, {}, Gate.FAIL),
-        (Word.REGRESSED, {"on_exceed": "warn"}, Gate.WARN),
-        (Word.WITHIN_NOISE, {}, Gate.PASS),
-        (Word.IMPROVED, {}, Gate.PASS),
-        (Word.INCONCLUSIVE, {}, Gate.WARN),
-        (Word.INCONCLUSIVE, {"on_inconclusive": "fail"}, Gate.UNKNOWN),
-        (Word.NOT_COMPARABLE, {}, Gate.UNKNOWN),
+        (moved(0.06, 0.09), {}, Word.REGRESSED, Gate.FAIL),
+        (moved(0.06, 0.09), {"on_exceed": "warn"}, Word.REGRESSED, Gate.WARN),
+        (moved(-0.01, 0.02), {}, Word.WITHIN_NOISE, Gate.PASS),
+        (moved(-0.09, -0.06), {}, Word.IMPROVED, Gate.PASS),
+        (moved(0.03, 0.07), {}, Word.INCONCLUSIVE, Gate.WARN),
+        (moved(0.03, 0.07), {"on_inconclusive": "fail"}, Word.INCONCLUSIVE, Gate.UNKNOWN),
+        (None, {}, Word.INCONCLUSIVE, Gate.WARN),  # two latencies without an interval compare nothing
     ],
 )
-def test_timing_rows_keep_their_word_and_get_a_gate(word: Word, fields: dict[str, str], gate: Gate) -> None:
-    row = judge_rows([timing_row(word)], limit("latency", max_increase=0.05, **fields)).targets[0].rows[0]
+def test_the_interval_of_a_timing_decides_and_not_its_word(
+    interval: Interval | None, fields: dict[str, str], word: Word, gate: Gate
+) -> None:
+    found = timing_row(Word.CHANGED, interval=interval)
+    row = judge_rows([found], limit("latency", max_increase=0.05, **fields)).targets[0].rows[0]
 
     assert (row.word, row.gate) == (word, gate)
+
+
+def test_a_timing_that_may_not_be_compared_is_unknown() -> None:
+    found = timing_row(Word.NOT_COMPARABLE, shortfall=REFUSED)
+    row = judge_rows([found], limit("latency", max_increase=0.05)).targets[0].rows[0]
+
+    assert (row.word, row.gate) == (Word.NOT_COMPARABLE, Gate.UNKNOWN)
 
 
 def test_timing_cap_is_judged_on_heads_number() -> None:

@@ -131,9 +131,19 @@ def test_gate_is_not_passed_where_nothing_was_judged() -> None:
 
     assert [gate_line(verdict, made).status for verdict in (unjudged, ignored, warned)] == [
         "not set",
-        "not set",
+        "not judged",
         "not judged",
     ]
+    assert gate_line(ignored, made).why == "1 gated metric could not be judged; policy: ignore"
+
+
+def test_a_pass_counts_what_was_left_out_in_words() -> None:
+    bound = report(operator_flops=number("operator_flops", 1, bound=True))
+    verdict = verdict_of(report(), bound, limit("macs", max_increase=0.05), limit(max=5, on_unknown="ignore"))
+    line = gate_line(verdict, plan(config("net", limits=(FIVE,))))
+
+    assert (line.status, line.why) == ("passed", "1 gated metric could not be judged; policy: ignore")
+    assert verdict.exit_code == 0
 
 
 def test_swapped_sides_give_the_mirrored_change() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ci_action.core.comparing import is_complete, known
-from ci_action.core.metrics import label
+from ci_action.core.metrics import METRICS, label
 from ci_action.core.verdict import Gate, Word
 from ci_action.render.states import RESULTS, result_word, telling_rows
 from torchscan.render import units
@@ -91,7 +91,14 @@ def change(row: Row) -> str:
         has_head = row.word is Word.NOT_MEASURED and known(row.head) is not None
         return "no base" if has_head else _NO_DELTA.get(row.word, "new")
     base, head = known(row.base), known(row.head)
-    if not (is_complete(row.base) and is_complete(row.head)) or base is None or head is None or row.base is None:
+    is_open = METRICS[row.metric].timing  # two medians without an interval over pairs compare nothing
+    if (
+        is_open
+        or not (is_complete(row.base) and is_complete(row.head))
+        or base is None
+        or head is None
+        or row.base is None
+    ):
         return "unknown"
     if base == head:
         return "0"

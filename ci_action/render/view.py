@@ -223,7 +223,7 @@ def _failures(target: TargetVerdict, results: Results, facts: Facts) -> list[Fai
 
 
 def _alert(verdict: Verdict, facts: Facts) -> str:
-    """Give the one alert that a report may have: whose code it was, else what is not claimed."""
+    """Return the one alert that a report may have: whose code it was, else what could not be measured."""
     if facts.fork:
         return (
             "> [!NOTE]\n"
@@ -238,17 +238,31 @@ def _alert(verdict: Verdict, facts: Facts) -> str:
             "against the schema and drawn again here."
         )
     failed = [target for target in verdict.targets if target.failure("head")]
+    sentences = [
+        _cost_words(
+            [target for target in failed if not target.is_measured],
+            "could not be measured on head, so {} cost is unknown.",
+        ),
+        _cost_words(
+            [target for target in failed if target.is_measured], "failed on head before {} measurement was complete."
+        ),
+    ]
+    return "\n".join(["> [!WARNING]", *(f"> {sentence}" for sentence in sentences if sentence)]) if failed else ""
+
+
+def _cost_words(failed: Sequence[TargetVerdict], words: str) -> str:
     if not failed:
         return ""
-    names = ", ".join(code(target.id) for target in failed[:3]) + (
-        f" and {len(failed) - 3} more" if len(failed) > 3 else ""
-    )
-    base = "" if any(target.failure("base") for target in failed) else _base_words(failed)
-    return f"> [!WARNING]\n> Nothing is claimed about the cost of {names} on head.{base}"
+    more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
+    names = ", ".join(code(target.id) for target in failed[:3]) + more
+    said = f"{names} {words.format('its' if len(failed) == 1 else 'their')}"
+    if any(target.failure("base") for target in failed):
+        return said
+    return said + _base_words(failed)
 
 
 def _base_words(failed: Sequence[TargetVerdict]) -> str:
-    """Say that base is fine, where every failed target was measured there."""
+    """Return that base is fine, where every failed target was measured there."""
     measured = all(any(row.base is not None for row in target.rows) for target in failed)
     new = any(row.word is Word.NEW for target in failed for row in target.rows)
     if not measured or new:

@@ -1,25 +1,35 @@
 # make demo   set everything up in .venv and run the whole job on a bundled example
-# make test   set everything up in .venv and .node, run every check and every test
+# make test   set everything up in .venv and .node, run every check and every test; again with TORCH=2.14.1 or PYTHON=python3.13
+# make fuzz   draw random examples for the tests of properties, for FUZZ_SECONDS=300, or those of one SEED
 # make bench  compare ours with the peers and with a bare worker (tests/bench/README.md)
 PYTHON     ?= python3
+TORCH      ?= 2.13.0
 VENV       := .venv
 BIN        := $(VENV)/bin
 NODE       := .node
 WHEELHOUSE := .cache/wheelhouse
+# The stamps carry what they were made with: another torch or another Python needs another .venv, and its own wheels.
+PYTHON_IS  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+READY      := $(VENV)/.ready-python$(PYTHON_IS)-torch$(TORCH)
+WHEELS     := $(WHEELHOUSE)/.ready-python$(PYTHON_IS)
 # Without npm a developer's tests of the rig are skipped; in CI its absence is an error.
 NODE_PARTS := $(if $(shell command -v npm)$(filter true,$(CI)),$(NODE)/.ready)
 PIP        := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 
-.PHONY: setup demo check test bench clean
+FUZZ_SECONDS ?= 300
+
+.PHONY: setup demo check test fuzz bench clean
 .DELETE_ON_ERROR:
 
 # Each stamp is written last, so a set-up that was cut short starts again; each is older than a changed list of needs.
 # torch is asked for by exact version first: an open range would fetch gigabytes of CUDA.
-$(VENV)/.ready: pyproject.toml Makefile
+# Where the stamp is missing, .venv is of another torch or was cut short: it is made anew, so that nothing of one torch
+# (its CUDA, its triton) is met by the tests of the other.
+$(READY): pyproject.toml Makefile
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "torchscan needs Python 3.11 or newer: make PYTHON=python3.12")'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -e $@ || $(PYTHON) -m venv --clear $(VENV)
 	$(PIP) install --upgrade 'pip>=25.1'
-	$(PIP) install torch==2.13.0
+	$(PIP) install torch==$(TORCH)
 	$(PIP) install --editable '.[action]' --group dev
 	touch $@
 
@@ -29,20 +39,20 @@ $(NODE)/.ready: tests/rig/package.json
 	cd $(NODE) && npm install --no-package-lock --no-audit --no-fund --loglevel=error
 	touch $@
 
-# The wheels that action.yml installs, so that the runner in the tests needs no network.
-$(WHEELHOUSE)/.ready: ci_action/requirements.txt $(VENV)/.ready
+# The wheels that action.yml installs, so that the runner in the tests needs no network. Torch is none of them.
+$(WHEELS): ci_action/requirements.txt | $(READY)
 	rm -rf $(WHEELHOUSE)
 	$(PIP) download --require-hashes --only-binary :all: --requirement $< --dest $(WHEELHOUSE)
-	touch $@
+	touch $(WHEELHOUSE)/.ready $@
 
 # pip and npm wait for different servers: side by side they take the time of the slower one.
 setup:
-	@$(MAKE) --no-print-directory -j2 $(VENV)/.ready $(WHEELHOUSE)/.ready $(NODE_PARTS)
+	@$(MAKE) --no-print-directory -j2 $(READY) $(WHEELS) $(NODE_PARTS)
 
-demo: $(VENV)/.ready
+demo: $(READY)
 	$(BIN)/torchscan-ci demo
 
-check: $(VENV)/.ready
+check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -58,7 +68,11 @@ check: $(VENV)/.ready
 test: setup check
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-bench: $(VENV)/.ready
+# make test draws the same examples each time; chance is here, and each round prints the seed that brings it back.
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz.py --seconds $(FUZZ_SECONDS) $(if $(SEED),--seed $(SEED))
+
+bench: $(READY)
 	$(BIN)/python tests/bench/analysis.py
 	$(BIN)/python tests/bench/scale.py
 	$(BIN)/python tests/bench/action.py

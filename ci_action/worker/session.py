@@ -21,6 +21,7 @@ from ci_action.worker.load import load_factory
 from ci_action.worker.outputs import write_outputs
 from ci_action.worker.seeding import seed_everything
 from ci_action.worker.target import BuiltTarget, build, with_arguments
+from ci_action.worker.threads import ThreadWatch
 from torchscan.measure.device import resolve_device, synchronize
 from torchscan.measure.environment import benchmark_context
 from torchscan.measure.memory import measure_peak_memory
@@ -34,10 +35,6 @@ SERIAL_SECONDS, SERIAL_SHARE = 1e-4, 0.02
 """Processor time of other threads, and its share of the first call, that is no work: reading the clocks takes some."""
 
 
-class ThreadsChanged(Exception):  # noqa: N818 # its name is what the report shows
-    """The workload changed torch's thread count between blocks, so they do not measure one thing."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A built and warmed workload, and the commands that it understands."""
@@ -46,11 +43,12 @@ class Session:
     synchronize: Callable[[], None]
     device: str
     seed: int
-    threads: tuple[int, int]
+    threads: ThreadWatch
     ready: Ready
 
     def answer(self, command: Command) -> Answer:
         """Carry out one command. Errors of the workload propagate."""
+        self.threads.check()  # since the last one the orchestrator may have given it other cores
         match command["do"]:
             case "calibrate":
                 return {"call_seconds": self._call_seconds()}
@@ -81,18 +79,8 @@ class Session:
         finally:
             if had_collector:
                 gc.enable()
-        self._check_threads()
+        self.threads.check()
         return max(seconds, 1e-9)
-
-    def _check_threads(self) -> None:
-        if _threads() == self.threads:
-            return
-        for kind, before, now in zip(("threads", "inter-op threads"), self.threads, _threads(), strict=True):
-            if now != before:
-                raise ThreadsChanged(
-                    f"the workload changed torch's {kind} from {before} to {now}: "
-                    "set them once, before the model is built, or with the config's key threads"
-                )
 
     def _call_seconds(self) -> float:
         """Time one call by enough of them; the fastest of a few tries, because a disturbed one would mislead."""
@@ -106,7 +94,7 @@ class Session:
 
     def _instructions(self, folder: Path) -> list[int]:
         counts = attach(folder).count(self.workload, COUNTED_CALLS)
-        self._check_threads()
+        self.threads.check()
         return counts
 
     def _write_outputs(self, folder: Path) -> None:
@@ -143,7 +131,7 @@ def prepare(spec: WorkerSpec, enter: Callable[[Stage], None]) -> Session:
         synchronize=lambda: synchronize(device),
         device=str(device),
         seed=spec["seed"],
-        threads=_threads(),
+        threads=ThreadWatch(),
         ready={
             "context": benchmark_context(device, settings, has_inputs=True, is_profiled=False),
             "inputs": Describer().call(built.args or (), built.kwargs or {}),
@@ -152,10 +140,6 @@ def prepare(spec: WorkerSpec, enter: Callable[[Stage], None]) -> Session:
             and elsewhere_seconds < SERIAL_SECONDS + SERIAL_SHARE * first_call_seconds,
         },
     )
-
-
-def _threads() -> tuple[int, int]:
-    return torch.get_num_threads(), torch.get_num_interop_threads()
 
 
 def _forward(built: BuiltTarget) -> Callable[[], Any]:

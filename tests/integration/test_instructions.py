@@ -11,6 +11,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from support.components import in_ci
 
 from ci_action.core.config.entries import Benchmark
 from ci_action.core.spec import WorkerSpec
@@ -26,7 +27,8 @@ from ci_action.edges.workers.lockstep import WorkerPlace
 from ci_action.worker.callgrind import NoRequests, attach
 
 VALGRIND = Path("/usr/bin/valgrind")
-needs_valgrind = pytest.mark.skipif(not VALGRIND.exists(), reason="valgrind is not installed")
+# In CI its absence is a failure, as that of every other program that the tests drive.
+needs_valgrind = pytest.mark.skipif(not VALGRIND.exists() and not in_ci(), reason="valgrind is not installed")
 pytestmark = pytest.mark.skipif(os.uname().machine != "x86_64", reason="its requests are known on x86-64 alone")
 
 COUNT = dedent("""

@@ -34,15 +34,6 @@ MUTATIONS = [
         ),
     ),
     *of(
-        f"{INTEGRATION}/test_lockstep_faults.py",
-        "ci_action/worker/session.py",
-        (
-            "F2 inter-op threads change unseen",
-            "return torch.get_num_threads(), torch.get_num_interop_threads()",
-            "return torch.get_num_threads(), 1",
-        ),
-    ),
-    *of(
         f"{UNIT}/worker/test_outputs.py",
         "ci_action/worker/outputs.py",
         ("F3 an expanded output is copied first", "self._take(size)  # before", "pass  # before"),

@@ -16,7 +16,7 @@ from ci_action.edges.workers.child import ChildMeasurer
 from ci_action.edges.workers.limits import ChildLimits
 
 MODELS = dedent("""
-    import hashlib, os, signal, sys, threading, time
+    import hashlib, itertools, os, signal, sys, threading, time
     import torch
     from torch import nn
 
@@ -69,7 +69,7 @@ MODELS = dedent("""
         return {"workload": lambda: torch.set_num_threads(1 + next(counts) % 2)}
 
     def after_warming_up(act):
-        calls = iter(range(10_000))
+        calls = itertools.count()
         return {"workload": lambda: act() if next(calls) == 20 else None}
 
     def raises(error):
@@ -89,6 +89,30 @@ MODELS = dedent("""
                 log.write(f"{os.getpid()} {sorted(os.sched_getaffinity(0))}\\n")
             time.sleep(0.002)
         return {"workload": workload}
+    def follows_cores():
+        torch.get_num_threads = torch.get_num_interop_threads = lambda: len(os.sched_getaffinity(0))
+        return linear()
+    def pins_itself():
+        follows_cores()
+        cores = {max(os.sched_getaffinity(0))}
+        return {"workload": lambda: os.sched_setaffinity(0, cores)}
+    def pins_itself_late():
+        follows_cores()
+        return after_warming_up(lambda: os.sched_setaffinity(0, {max(os.sched_getaffinity(0))}))
+    def unpins_itself():
+        follows_cores()
+        return after_warming_up(lambda: os.sched_setaffinity(0, range(os.cpu_count())))
+    def starts_a_pool_late():
+        follows_cores()
+        def act():
+            size = len(os.sched_getaffinity(0))
+            torch.get_num_interop_threads = lambda: size
+        return after_warming_up(act)
+    def changes_threads_and_cores():
+        def act():
+            torch.set_num_threads(torch.get_num_threads() + 1)
+            os.sched_setaffinity(0, range(os.cpu_count()))
+        return after_warming_up(act)
     def threaded():
         def workload():
             work = lambda: hashlib.sha256(bytes(4 << 20))

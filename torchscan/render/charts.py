@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from torchscan.render.units import text
+from torchscan.render.units import DIGITS, MINUS, text
 from torchscan.report.blocks import quantile
 
 MOST_DOTS = 2000
+_ONE_VALUE = (
+    1e-9  # no clock tells values apart that lie closer together; a zoom on them would meet the rounding of floats
+)
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
@@ -59,14 +62,14 @@ class Side:
 def axis(values: Sequence[float], length: float, unit: str = "seconds", *, ticks: int = 5) -> Axis:
     """Span all values with round ticks. Dots may zoom in, so the axis need not start at 0; the page says so."""
     low, high = min(values), max(values)
-    if low == high:
+    if high - low <= _ONE_VALUE * max(abs(low), abs(high)):
         low, high = low - abs(low or 1) / 10, high + abs(high or 1) / 10
     step = _round_step((high - low) / ticks)
     first, last = floor(low / step), ceil(high / step)
     numbers = [step * at for at in range(first, last + 1)]
     span = numbers[-1] - numbers[0]
-    placed = [((number - numbers[0]) / span * length, _tick(number, unit, numbers)) for number in numbers]
-    return Axis(numbers[0], numbers[-1], length, tuple((round(x, 1), label) for x, label in placed))
+    placed = (round((number - numbers[0]) / span * length, 1) for number in numbers)
+    return Axis(numbers[0], numbers[-1], length, tuple(zip(placed, _labels(numbers, step, unit), strict=True)))
 
 
 def _round_step(step: float) -> float:
@@ -74,10 +77,23 @@ def _round_step(step: float) -> float:
     return next(size * each for each in _STEPS if size * each >= step * 0.999999)
 
 
-def _tick(number: float, unit: str, all_of_them: Sequence[float]) -> str:
+def _labels(numbers: Sequence[float], step: float, unit: str) -> tuple[str, ...]:
+    """Write the ticks with the digits that their step needs: rounded further, neighbours would read alike."""
+    decimals = next(count for count in range(3) if abs(step - round(step, count - _place(step))) < step / 1000)
+    digits = _place(max(map(abs, numbers))) - _place(step) + 1 + decimals
     if unit == "percent":
-        return f"{number:+.3g}%".replace("-", "−") if abs(number) > 1e-9 else "0%"
-    return text(number, unit, like=[each for each in all_of_them if each > 0])
+        return tuple(_percentage(number, max(3, digits)) for number in numbers)
+    positive = [number for number in numbers if number > 0]
+    return tuple(text(number, unit, like=positive, digits=max(DIGITS, digits)) for number in numbers)
+
+
+def _place(number: float) -> int:
+    """Return the power of ten of a number's first digit."""
+    return floor(log10(number) + 1e-12)
+
+
+def _percentage(number: float, digits: int) -> str:
+    return f"{number:+.{digits}g}%".replace("-", MINUS) if number else "0%"
 
 
 def side(name: str, values: Sequence[float], along: Axis, upward: Axis, width: float) -> Side:

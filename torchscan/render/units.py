@@ -123,13 +123,13 @@ def _shared_step(values: Iterable[Number], unit: str) -> int | None:
     return smallest if max(sizes) / scale.steps[smallest][0] < _WIDEST else largest
 
 
-def text(value: Number, unit: str, *, like: Iterable[Number] = ()) -> str:
+def text(value: Number, unit: str, *, like: Iterable[Number] = (), digits: int = DIGITS) -> str:
     """Write a number with its prefix: ``4.096 G``, ``9,408``, ``142.3 MiB``, ``12.41 ms``, ``1.523 k samples/s``.
 
     ``like`` names the numbers beside it: all get one prefix where they lie within a factor of 1,000.
     """
     neighbours = tuple(like)
-    return _write(value, unit, DIGITS, _shared_step((value, *neighbours), unit) if neighbours else None)
+    return _write(value, unit, digits, _shared_step((value, *neighbours), unit) if neighbours else None)
 
 
 def cap(value: Number, unit: str, *, like: Iterable[Number] = ()) -> str:

@@ -13,9 +13,14 @@ def torch_only_interpreter(folder: Path) -> Path:
     """Make a virtual environment in 0.1 s whose packages are links to this interpreter's torch and its needs."""
     venv.create(folder, with_pip=False, symlinks=True)
     library = folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
-    for package in _needs("torch", "pip").values():
-        for name in _top_level(package):
-            (library / name).symlink_to(Path(str(package.locate_file(name))))
+    # By name, because packages share folders: each of torch's CUDA packages has its part of ``nvidia``.
+    found = {
+        name: Path(str(package.locate_file(name)))
+        for package in _needs("torch", "pip").values()
+        for name in _top_level(package)
+    }
+    for name, path in found.items():
+        (library / name).symlink_to(path)
     return folder / "bin" / "python"
 
 

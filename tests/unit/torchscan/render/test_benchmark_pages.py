@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from math import nextafter
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.markup import check_structure, elements
 from support.measured import TIMES, make_benchmark
@@ -109,13 +110,36 @@ def test_a_broken_side_is_named() -> None:
 times = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=50)
 
 
+# 817.00 s and 817.05 s read alike in four digits.
 @given(times)
+@example([817.0, 817.25])
+@example([1e-3, 1.0001e-3])
+@example([5.0, nextafter(5.0, 6.0)])
 def test_every_value_lies_on_its_axis(values: list[float]) -> None:
     scale = axis(values, 1000)
 
     assert all(-0.1 <= scale.at(value) <= 1000.1 for value in values)
     assert len({label for _, label in scale.ticks}) == len(scale.ticks)
     assert [x for x, _ in scale.ticks] == sorted(x for x, _ in scale.ticks)
+
+
+@given(st.lists(st.floats(-99, 1e4).map(lambda value: round(value, 9)), min_size=1, max_size=50))
+@example([12.31, 12.34])
+@example([-50.001, -50.0])
+def test_no_two_percentages_on_an_axis_are_alike(values: list[float]) -> None:
+    labels = [label for _, label in axis(values, 1000, "percent", ticks=8).ticks]
+
+    assert len(set(labels)) == len(labels)
+
+
+def test_ticks_take_the_digits_that_their_step_needs() -> None:
+    assert [label for _, label in axis([817.0, 818.25], 1000).ticks] == [
+        "817.00\xa0s", "817.25\xa0s", "817.50\xa0s", "817.75\xa0s", "818.00\xa0s", "818.25\xa0s",
+    ]  # fmt: skip
+    assert axis([817.0, 821.0], 1000).ticks[0][1] == "817.0\xa0s"
+    assert [label for _, label in axis([12.25, 12.375], 1000, "percent").ticks] == [
+        "+12.25%", "+12.275%", "+12.3%", "+12.325%", "+12.35%", "+12.375%",
+    ]  # fmt: skip
 
 
 def test_many_blocks_are_binned_and_stay_small() -> None:

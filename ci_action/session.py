@@ -20,7 +20,7 @@ from ci_action.edges.git.repository import GitRepository
 from ci_action.edges.outputs import FolderSink, RunnerSink
 from ci_action.edges.progress import Progress
 from ci_action.edges.workers.child import ChildMeasurer
-from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.place import ChildLimits
 from ci_action.errors import ConfigError
 from torchscan import __version__
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict
 
 from torchscan.report.analysis import AnalysisReport
@@ -61,3 +62,20 @@ class TargetResult(TypedDict):
     benchmark: NotRequired[BenchmarkReport | None]
     failure: Failure | None
     seconds: float
+
+
+def a_failure(stage: Stage, kind: str, message: str, frames: Sequence[str] = ()) -> Failure:
+    """Return a failure that no exception of the measured code describes."""
+    return {"stage": stage, "type": kind, "message": message, "frames": list(frames)}
+
+
+def failed_result(target_id: str, side: Side, failure: Failure, seconds: float = 0.0) -> TargetResult:
+    """Return the result of a target that has no report."""
+    return {
+        "version": SPEC_VERSION,
+        "id": target_id,
+        "side": side,
+        "report": None,
+        "failure": failure,
+        "seconds": seconds,
+    }

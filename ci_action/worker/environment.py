@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ci_action.core.spec import SPEC_VERSION, Failure, TargetResult, WorkerSpec
+from ci_action.core.spec import Failure, WorkerSpec, a_failure, failed_result
 from ci_action.worker.wire import write_result
 
 OLDEST_TORCH = (2, 1)
@@ -37,20 +37,13 @@ def missing_torch() -> str | None:
 
 def environment_fault(reason: str) -> Failure:
     """The failure of every target of an interpreter that cannot measure."""
-    return {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []}
+    return a_failure("environment", "EnvironmentFault", reason)
 
 
 def report_missing(spec: WorkerSpec, reason: str) -> None:
     """Give every target of this side the same reason."""
     for target in spec["targets"]:
-        result: TargetResult = {
-            "version": SPEC_VERSION,
-            "id": target["id"],
-            "side": spec["side"],
-            "report": None,
-            "failure": environment_fault(reason),
-            "seconds": 0.0,
-        }
+        result = failed_result(target["id"], spec["side"], environment_fault(reason))
         write_result(result, Path(spec["out"]) / f"{target['index']}.json")
 
 

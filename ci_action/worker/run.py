@@ -8,7 +8,7 @@ from time import perf_counter
 
 import torch
 
-from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
+from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec, a_failure
 from ci_action.worker.defaults import defaults_restored
 from ci_action.worker.failure import describe, is_our_own
 from ci_action.worker.isolation import foreign_modules
@@ -96,9 +96,4 @@ def _built_and_analysed(
 
 def _isolation_failure(spec: WorkerSpec, foreign: list[str]) -> Failure:
     more = f"; {len(foreign) - 1} more modules likewise" if len(foreign) > 1 else ""
-    return {
-        "stage": "isolation",
-        "type": "IsolationError",
-        "message": f"{spec['side']} {foreign[0]}{more}",
-        "frames": foreign[1:4],
-    }
+    return a_failure("isolation", "IsolationError", f"{spec['side']} {foreign[0]}{more}", foreign[1:4])

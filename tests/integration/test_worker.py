@@ -14,7 +14,7 @@ import pytest
 from support.measuring import measured, measurer, spec
 
 from ci_action.core.spec import TargetResult
-from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.place import ChildLimits
 from ci_action.errors import ConfigError, MeasurementError
 
 MODELS = dedent("""

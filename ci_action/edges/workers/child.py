@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import ci_action
 import torchscan
+from ci_action.core.spec import a_failure, failed_result
 from ci_action.edges.workers.environment import worker_environment
-from ci_action.edges.workers.limits import ChildLimits
-from ci_action.edges.workers.lockstep import WorkerPlace, time_targets
-from ci_action.edges.workers.side_environment import Interpreter, make_environment
-from ci_action.edges.workers.side_run import SideRun, failed_result
+from ci_action.edges.workers.lockstep import time_targets
+from ci_action.edges.workers.place import ChildLimits, Interpreter, WorkerPlace
+from ci_action.edges.workers.side_environment import make_environment
+from ci_action.edges.workers.side_run import SideRun
 from ci_action.edges.workers.watch import shown_output
 from ci_action.errors import MeasurementError
 
@@ -137,10 +138,8 @@ class ChildMeasurer:
         return SideRun(
             spec=spec,
             folder=folder,
-            python=self._interpreters[spec["side"]].python,
-            environment=self._interpreters[spec["side"]].environment,
-            timeout_seconds=self._limits.timeout_seconds,
-            memory_bytes=self._limits.memory_bytes,
+            interpreter=self._interpreters[spec["side"]],
+            limits=self._limits,
             on_result=self._on_result,
         )
 
@@ -152,7 +151,8 @@ def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
 
 
 def _uninstalled(spec: WorkerSpec, why: str) -> list[TargetResult]:
-    return [failed_result(target, spec, "environment", "InstallFailed", why) for target in spec["targets"]]
+    failure = a_failure("environment", "InstallFailed", why)
+    return [failed_result(target["id"], spec["side"], failure) for target in spec["targets"]]
 
 
 def _say_nothing(_line: str) -> None:

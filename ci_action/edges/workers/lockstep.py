@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ci_action.core.spec import a_failure
 from ci_action.core.timing.evidence import EVIDENCE_VERSION
 from ci_action.core.timing.evidence_file import read_evidence
 from ci_action.core.timing.lockstep import (
@@ -32,7 +33,7 @@ from ci_action.core.timing.lockstep import (
 from ci_action.core.timing.noise import CONTROL_PAIRS
 from ci_action.core.timing.rounds import log_ratios
 from ci_action.edges.workers.instructions import count_instructions
-from ci_action.edges.workers.lockstep_worker import LockstepWorker, WorkerFailed
+from ci_action.edges.workers.lockstep_worker import WorkerFailed, start_worker
 from ci_action.edges.workers.machine import MachineWatch, available_bytes
 from ci_action.edges.workers.output_check import SKIPPED, check_outputs
 from ci_action.errors import EvidenceError
@@ -40,37 +41,14 @@ from ci_action.errors import EvidenceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from ci_action.core.spec import Failure, Side, WorkerSpec
+    from ci_action.core.spec import Side, WorkerSpec
     from ci_action.core.timing.evidence import BenchmarkEvidence, BenchmarkFailure, Mode, SideEvidence
     from ci_action.core.timing.rounds import Round
-    from ci_action.edges.workers.limits import ChildLimits
-    from ci_action.edges.workers.side_environment import Interpreter
+    from ci_action.edges.workers.lockstep_worker import LockstepWorker
+    from ci_action.edges.workers.place import WorkerPlace
 
 SPARE_SHARE = 0.8
 """How much of the free memory two workers may take before they run one after the other."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerPlace:
-    """Where and how workers run: each side's interpreter, a scratch folder, and their limits."""
-
-    interpreters: Mapping[Side, Interpreter]
-    scratch: Path
-    limits: ChildLimits
-    on_output: Callable[[str, str], None] | None = None
-
-    def start(self, spec: WorkerSpec, under: Sequence[str] = ()) -> LockstepWorker:
-        """Start a worker for one side; it still has to become ready. ``under`` is a program that runs it."""
-        folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=self.scratch))
-        return LockstepWorker(
-            spec,
-            folder=folder,
-            python=self.interpreters[spec["side"]].python,
-            environment=self.interpreters[spec["side"]].environment,
-            timeout_seconds=self.limits.timeout_seconds,
-            memory_bytes=self.limits.memory_bytes,
-            under=under,
-        )
 
 
 def time_targets(
@@ -100,7 +78,7 @@ def _whole(found: BenchmarkEvidence) -> BenchmarkEvidence:
     try:
         return read_evidence(found)
     except EvidenceError as error:
-        failure: Failure = {"stage": "worker", "type": "MalformedResult", "message": str(error), "frames": []}
+        failure = a_failure("worker", "MalformedResult", str(error))
         failed: BenchmarkFailure = {"side": "head", "round": 0, "failure": failure}
         return {**found, "rounds": [], "base": None, "head": None, "failure": failed}
 
@@ -158,7 +136,7 @@ class _Timing:
     def _probe(self, spec: WorkerSpec, outputs: Path) -> None:
         """Run what needs no clock in a worker of its own: the tensor peak twice, the outputs, a block's calls."""
         began = monotonic()
-        worker = self.place.start(spec)
+        worker = start_worker(self.place, spec)
         try:
             ready = worker.ready()
             self.sides[spec["side"]] = {
@@ -244,7 +222,7 @@ class _Timing:
         order = planned.order if self.mode == "lockstep" else "".join(half * self.cut.blocks for half in halves)
         seconds: dict[str, list[float]] = {"A": [], "B": []}
         for half in halves:
-            workers = {letter: self.place.start(specs[letter]) for letter in half}
+            workers = {letter: start_worker(self.place, specs[letter]) for letter in half}
             try:
                 first_calls = {letter: worker.ready()["first_call_seconds"] for letter, worker in workers.items()}
                 self._share_a_core(workers.values())
@@ -282,7 +260,7 @@ class _Timing:
                 worker.hold_on(cores[self.round_number % len(cores)])
 
     def _untimed_child(self, spec: WorkerSpec) -> None:
-        worker = self.place.start(spec)
+        worker = start_worker(self.place, spec)
         try:
             ready = worker.ready()
             self.sides[spec["side"]]["first_call_seconds"].append(ready["first_call_seconds"])

@@ -6,22 +6,25 @@ import json
 import os
 import select
 import shutil
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, cast
 
+from ci_action.core.spec import a_failure
 from ci_action.core.strict_json import parse_json
 from ci_action.core.timing.lockstep import ANSWER_BYTES, Ready
-from ci_action.edges.workers.death import cause, shown_bytes
+from ci_action.edges.workers.death import cause
 from ci_action.edges.workers.watch import WatchedProcess, shown_output
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ci_action.core.spec import Failure, Side, WorkerSpec
     from ci_action.core.timing.lockstep import Answer, Command
+    from ci_action.edges.workers.place import ChildLimits, Interpreter, WorkerPlace
 
 LOOK_SECONDS = 0.5
 """How long a block may run before its process is looked at: looking costs processor time that the block would miss."""
@@ -53,15 +56,12 @@ class LockstepWorker:
         spec: WorkerSpec,
         *,
         folder: Path,
-        python: str,
-        environment: Mapping[str, str],
-        timeout_seconds: float,
-        memory_bytes: int | None,
+        interpreter: Interpreter,
+        limits: ChildLimits,
         under: Sequence[str] = (),
     ) -> None:
         self.side = spec["side"]
-        self._timeout_seconds = timeout_seconds
-        self._memory_bytes = memory_bytes
+        self._limits = limits
         self._output = folder / "output.txt"
         self._unread = b""
         self._is_serial = False
@@ -69,12 +69,12 @@ class LockstepWorker:
         file.write_text(json.dumps(spec), encoding="utf-8")
         commands, self._commands = os.pipe()
         self._answers, answers = os.pipe()
-        command = [*under, python, "-P", "-m", "ci_action.worker.lockstep", str(file), str(commands), str(answers)]
+        program = [*under, interpreter.python, "-P", "-m", "ci_action.worker.lockstep"]
         try:
             self._process = WatchedProcess(
-                command,
+                [*program, str(file), str(commands), str(answers)],
                 cwd=Path(spec["root"]),
-                environment=environment,
+                environment=interpreter.environment,
                 output=self._output,
                 pass_fds=(commands, answers),
             )
@@ -173,13 +173,15 @@ class LockstepWorker:
         raise self._fault("WorkerDied", cause(code, self._process.peak_bytes))
 
     def _enforce(self, began: float) -> None:
-        used = self._process.look()
-        if self._memory_bytes is not None and used > self._memory_bytes:
-            limit = shown_bytes(self._memory_bytes)
-            raise self._fault("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the memory-limit is {limit}")
-        if monotonic() - began > self._timeout_seconds:
-            seconds = f"{self._timeout_seconds:g} s"
-            raise self._fault("Timeout", f"no answer within {seconds}, the timeout-seconds of the config")
+        if breach := self._process.breach(self._limits, began, owed="answer"):
+            raise self._fault(breach.kind, breach.message)
 
     def _fault(self, kind: str, message: str) -> WorkerFailed:
-        return WorkerFailed(self.side, {"stage": "benchmark", "type": kind, "message": message, "frames": []})
+        return WorkerFailed(self.side, a_failure("benchmark", kind, message))
+
+
+def start_worker(place: WorkerPlace, spec: WorkerSpec, under: Sequence[str] = ()) -> LockstepWorker:
+    """Start a worker for one side; it still has to become ready. ``under`` is a program that runs it."""
+    folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=place.scratch))
+    interpreter = place.interpreters[spec["side"]]
+    return LockstepWorker(spec, folder=folder, interpreter=interpreter, limits=place.limits, under=under)

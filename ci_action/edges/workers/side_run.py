@@ -8,14 +8,16 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
-from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
+from ci_action.core.spec import SPEC_VERSION, TargetResult, TargetSpec, WorkerSpec, a_failure, failed_result
 from ci_action.core.strict_json import JsonLimits, parse_json
-from ci_action.edges.workers.death import cause, shown_bytes
+from ci_action.edges.workers.death import cause
 from ci_action.edges.workers.watch import WatchedProcess, shown_output
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+
+    from ci_action.edges.workers.place import ChildLimits, Interpreter
 
 LARGE = JsonLimits(size_bytes=256 << 20, items=30_000_000)
 """A model of 50,000 modules is no attack: what must end is a result that would fill the memory."""
@@ -33,19 +35,15 @@ class SideRun:
         *,
         spec: WorkerSpec,
         folder: Path,
-        python: str,
-        environment: Mapping[str, str],
-        timeout_seconds: float,
-        memory_bytes: int | None,
+        interpreter: Interpreter,
+        limits: ChildLimits,
         on_result: Callable[[TargetResult], None] | None,
     ) -> None:
         self.name = spec["side"]
         self._spec = spec
         self._folder = folder
-        self._python = python
-        self._environment = environment
-        self._timeout_seconds = timeout_seconds
-        self._memory_bytes = memory_bytes
+        self._interpreter = interpreter
+        self._limits = limits
         self._on_result = on_result
         self._pending = list(spec["targets"])
         self._results: list[TargetResult] = []
@@ -67,9 +65,9 @@ class SideRun:
         file.write_text(json.dumps(spec), encoding="utf-8")
         self._since = monotonic()
         self._process = WatchedProcess(
-            [self._python, "-P", "-m", "ci_action.worker", str(file)],
+            [self._interpreter.python, "-P", "-m", "ci_action.worker", str(file)],
             cwd=Path(self._spec["root"]),
-            environment=self._environment,
+            environment=self._interpreter.environment,
             output=self._folder / "output.txt",
         )
 
@@ -117,13 +115,9 @@ class SideRun:
 
     def _enforce(self) -> None:
         assert self._process is not None  # noqa: S101 # asked by the caller
-        used = self._process.look()
-        allowed = self._timeout_seconds + (0 if self._has_begun() else START_SECONDS)
-        if self._memory_bytes is not None and used > self._memory_bytes:
-            limit = f"memory-limit is {shown_bytes(self._memory_bytes)}"
-            self._bury("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the {limit}")
-        elif monotonic() - self._since > allowed:
-            self._bury("Timeout", f"no result within {self._timeout_seconds:g} s, the timeout-seconds of the config")
+        since = self._since + (0 if self._has_begun() else START_SECONDS)
+        if breach := self._process.breach(self._limits, since, owed="result"):
+            self._bury(breach.kind, breach.message)
 
     def _has_begun(self) -> bool:
         """Whether the next target is under way; its time counts from there, not from the import of torch."""
@@ -145,15 +139,18 @@ class SideRun:
             self.stop()  # it died between two targets: the next one is not to blame
             self.start()
             return
-        reason = _unfit(self._python) or f"the worker did not start: {_last_line(self.output()) or cause(code, 0)}"
+        reason = (
+            _unfit(self._interpreter.python)
+            or f"the worker did not start: {_last_line(self.output()) or cause(code, 0)}"
+        )
         self.stop()
         while self._pending:  # whatever stopped it would stop the next one too
-            self._take(failed_result(self._pending[0], self._spec, "environment", "WorkerDied", reason))
+            self._take(failed_result(self._pending[0]["id"], self.name, a_failure("environment", "WorkerDied", reason)))
 
     def _bury(self, kind: str, message: str) -> None:
         """Give the target in progress its failure, and go on with the others in a fresh worker."""
         self.stop()
-        self._take(failed_result(self._pending[0], self._spec, "worker", kind, message))
+        self._take(failed_result(self._pending[0]["id"], self.name, a_failure("worker", kind, message)))
         self.start()
 
 
@@ -168,20 +165,8 @@ def _read(file: Path, target: TargetSpec, spec: WorkerSpec) -> TargetResult:
             raise EvidenceError("the result is of another target")
         return cast("TargetResult", result)
     except (EvidenceError, OSError) as error:
-        return failed_result(target, spec, "worker", "MalformedResult", f"the worker's result cannot be used: {error}")
-
-
-def failed_result(target: TargetSpec, spec: WorkerSpec, stage: Stage, kind: str, message: str) -> TargetResult:
-    """Give the result of a target that its worker could not give."""
-    failure: Failure = {"stage": stage, "type": kind, "message": message, "frames": []}
-    return {
-        "version": SPEC_VERSION,
-        "id": target["id"],
-        "side": spec["side"],
-        "report": None,
-        "failure": failure,
-        "seconds": 0.0,
-    }
+        failure = a_failure("worker", "MalformedResult", f"the worker's result cannot be used: {error}")
+        return failed_result(target["id"], spec["side"], failure)
 
 
 def _unfit(python: str) -> str | None:

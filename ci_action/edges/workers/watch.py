@@ -6,18 +6,32 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from time import monotonic
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Literal
+
+from ci_action.edges.workers.death import shown_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import psutil
 
+    from ci_action.edges.workers.place import ChildLimits
+
 MEMORY_INTERVAL_SECONDS = 0.25
 OUTPUT_BYTES = 16 << 20
 SHOWN_BYTES = 64 << 10
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A limit that a process has passed, and the sentence that says so."""
+
+    kind: Literal["MemoryLimit", "Timeout"]
+    message: str
 
 
 class WatchedProcess:
@@ -62,6 +76,28 @@ class WatchedProcess:
             if self._output.stat().st_size > OUTPUT_BYTES:
                 os.truncate(self._output, 0)
         return self.peak_bytes
+
+    def breach(self, limits: ChildLimits, since: float, owed: str) -> Breach | None:
+        """Return the limit that it has passed since ``since``, if any; ``owed`` is what it should have given."""
+        used = self.look()
+        if limits.memory_bytes is not None and used > limits.memory_bytes:
+            allowed = shown_bytes(limits.memory_bytes)
+            return Breach("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the memory-limit is {allowed}")
+        if monotonic() - since > limits.timeout_seconds:
+            seconds = f"{limits.timeout_seconds:g} s"
+            return Breach("Timeout", f"no {owed} within {seconds}, the timeout-seconds of the config")
+        return None
+
+    def wait(self, limits: ChildLimits, owed: str, is_done: Callable[[], bool] = lambda: False) -> Breach | None:
+        """Wait until it has ended or ``is_done``. Return the limit that it passed first, if any."""
+        began = monotonic()
+        while True:
+            has_ended = self.returncode is not None  # asked first: nothing is written after the end
+            if is_done() or has_ended:
+                return None
+            if found := self.breach(limits, began, owed):
+                return found
+            sleep(POLL_SECONDS)
 
     def hold_on(self, core: int) -> None:
         """Keep every thread on one core from now on."""

@@ -9,6 +9,8 @@ from torchscan.report.analysis import AnalysisReport
 from torchscan.report.benchmark import BenchmarkReport
 
 SPEC_VERSION = 1
+BEGUN, RESULT = "begun", "result.json"
+"""What a target's process leaves in its own folder: that it has begun, and its result."""
 
 Side = Literal["base", "head"]
 Analysis = Literal["full", "structure", "off"]
@@ -16,7 +18,7 @@ Stage = Literal["environment", "load", "build", "forward", "analyse", "benchmark
 
 
 class TargetSpec(TypedDict):
-    """One target as one side builds it. ``index`` names its result file: ``<index>.json`` in ``WorkerSpec['out']``."""
+    """One target as one side builds it. ``index`` is its place in the plan."""
 
     index: int
     id: str
@@ -26,7 +28,7 @@ class TargetSpec(TypedDict):
 
 
 class WorkerSpec(TypedDict):
-    """One worker process: all targets of one side, in order, one torch import."""
+    """The targets of one side, in order. Each is measured in a process of its own."""
 
     version: int
     side: Side
@@ -37,6 +39,7 @@ class WorkerSpec(TypedDict):
     """The workspace that the worktree was made from: a module loaded from there is an isolation error."""
     import_paths: list[str]
     out: str
+    """The folder for the result, where the process is started for a single target."""
     seed: int
     threads: int | None
     targets: list[TargetSpec]

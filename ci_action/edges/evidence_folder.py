@@ -10,7 +10,7 @@ from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
 from ci_action.core.strict_json import parse_json
 from ci_action.core.timing.evidence_file import read_evidence
-from ci_action.edges.workers.side_run import LARGE
+from ci_action.edges.workers.result_file import LARGE
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:

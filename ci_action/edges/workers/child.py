@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import tempfile
 import time
@@ -14,6 +15,7 @@ import torchscan
 from ci_action.core.spec import a_failure, failed_result
 from ci_action.edges.workers.environment import worker_environment
 from ci_action.edges.workers.lockstep import time_targets
+from ci_action.edges.workers.orphans import no_orphans
 from ci_action.edges.workers.place import ChildLimits, Interpreter, WorkerPlace
 from ci_action.edges.workers.side_environment import make_environment
 from ci_action.edges.workers.side_run import SideRun
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ci_action.core.spec import Side, TargetResult, WorkerSpec
     from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.core.timing.lockstep import BenchmarkJob
+    from ci_action.edges.workers.orphans import Orphans
 
 POLL_SECONDS = 0.02
 HEARTBEAT_SECONDS = 60.0
@@ -66,7 +69,8 @@ class ChildMeasurer:
         Raises MeasurementError where the interpreter itself cannot measure, on every side.
         """
         groups = [_sharing(specs)] if parallel else [[spec] for spec in specs]
-        measured = [results for group in groups for results in self._together(group)]
+        with no_orphans() as orphans:
+            measured = [results for group in groups for results in self._together(group, orphans)]
         _refuse_broken_interpreter([result for results in measured for result in results])
         return measured
 
@@ -83,11 +87,17 @@ class ChildMeasurer:
             limits=self._limits,
             on_output=self._on_output,
         )
-        return time_targets(jobs, place, self._say)
+        with no_orphans() as orphans:
+            return time_targets(jobs, place, self._say, orphans)
 
-    def _together(self, specs: Sequence[WorkerSpec]) -> list[list[TargetResult]]:
+    def _together(self, specs: Sequence[WorkerSpec], orphans: Orphans) -> list[list[TargetResult]]:
         broken = {spec["side"]: why for spec in specs if (why := self._prepare(spec))}
-        sides = {spec["side"]: self._side(spec) for spec in specs if spec["side"] not in broken}
+        sides: dict[Side, SideRun] = {}
+
+        def end_orphans() -> None:
+            orphans.end(keep=[pid for side in sides.values() for pid in side.pids])
+
+        sides |= {spec["side"]: self._side(spec, end_orphans) for spec in specs if spec["side"] not in broken}
         self._run(list(sides.values()))
         return [
             sides[spec["side"]].results() if spec["side"] in sides else _uninstalled(spec, broken[spec["side"]])
@@ -96,8 +106,6 @@ class ChildMeasurer:
 
     def _run(self, sides: list[SideRun]) -> None:
         try:
-            for side in sides:
-                side.start()
             running, said = sides, time.monotonic()
             while running:
                 running = [side for side in running if not side.is_done_after_step()]
@@ -105,7 +113,8 @@ class ChildMeasurer:
                     said = time.monotonic()
                     busy = [f"{side.name} {side.in_progress}" for side in running if side.in_progress]
                     self._say(f"still measuring {', '.join(busy)}" if busy else "still measuring")
-                time.sleep(POLL_SECONDS if running else 0)
+                if running:
+                    _wait_for_any([fileno for side in running for fileno in side.filenos])
         finally:
             for side in sides:
                 side.stop()
@@ -133,7 +142,7 @@ class ChildMeasurer:
                 self._on_output(f"install of {side}", shown_output(folder / "install.txt"))
         return ""
 
-    def _side(self, spec: WorkerSpec) -> SideRun:
+    def _side(self, spec: WorkerSpec, on_death: Callable[[], None]) -> SideRun:
         folder = Path(tempfile.mkdtemp(prefix=f"{spec['side']}-", dir=self._scratch))
         return SideRun(
             spec=spec,
@@ -141,6 +150,7 @@ class ChildMeasurer:
             interpreter=self._interpreters[spec["side"]],
             limits=self._limits,
             on_result=self._on_result,
+            on_death=on_death,
         )
 
 
@@ -153,6 +163,14 @@ def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
 def _uninstalled(spec: WorkerSpec, why: str) -> list[TargetResult]:
     failure = a_failure("environment", "InstallFailed", why)
     return [failed_result(target["id"], spec["side"], failure) for target in spec["targets"]]
+
+
+def _wait_for_any(filenos: Sequence[int]) -> None:
+    """Wait until one can be read, or for a moment: a file that a target writes wakes nobody."""
+    if filenos:
+        select.select(filenos, [], [], POLL_SECONDS)
+    else:
+        time.sleep(POLL_SECONDS)
 
 
 def _say_nothing(_line: str) -> None:

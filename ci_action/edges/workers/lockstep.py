@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ci_action.core.timing.evidence import BenchmarkEvidence, BenchmarkFailure, Mode, SideEvidence
     from ci_action.core.timing.rounds import Round
     from ci_action.edges.workers.lockstep_worker import LockstepWorker
+    from ci_action.edges.workers.orphans import Orphans
     from ci_action.edges.workers.place import WorkerPlace
 
 SPARE_SHARE = 0.8
@@ -52,7 +53,10 @@ SPARE_SHARE = 0.8
 
 
 def time_targets(
-    jobs: Sequence[BenchmarkJob], place: WorkerPlace, on_progress: Callable[[str], None]
+    jobs: Sequence[BenchmarkJob],
+    place: WorkerPlace,
+    on_progress: Callable[[str], None],
+    orphans: Orphans | None = None,
 ) -> dict[str, BenchmarkEvidence]:
     """Time each target in turn. One target's failure is in its evidence and stops no other.
 
@@ -66,6 +70,8 @@ def time_targets(
         share = control_share(missing, len(gated) - gated.index(job.id)) if job.needs_control else 0
         timings.append(_Timing(job, place, on_progress, share))
         found[job.id] = timings[-1].evidence()
+        if orphans:
+            orphans.end()  # of no worker that is alive: the next target's have not been started
         missing -= len(log_ratios(found[job.id]["rounds"], "control"))
     for timing in timings:
         if missing > 0 and timing.job.needs_control and found[timing.job.id]["failure"] is None:

@@ -24,6 +24,7 @@ MEMORY_INTERVAL_SECONDS = 0.25
 OUTPUT_BYTES = 16 << 20
 SHOWN_BYTES = 64 << 10
 POLL_SECONDS = 0.05
+KILL_ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class WatchedProcess:
         self,
         command: Sequence[str],
         *,
-        cwd: Path,
+        cwd: Path | str,
         environment: Mapping[str, str],
         output: Path,
         pass_fds: Sequence[int] = (),
@@ -49,6 +50,7 @@ class WatchedProcess:
         self._output = output
         self._looked = 0.0
         self._tree: dict[int, psutil.Process] = {}
+        self._counts_itself = True
         self.peak_bytes = 0
         with output.open("ab") as sink:  # append: whatever is cut from the file below, the child goes on at its end
             self._process = subprocess.Popen(
@@ -63,6 +65,11 @@ class WatchedProcess:
             )
 
     @property
+    def pid(self) -> int:
+        """The child's number."""
+        return self._process.pid
+
+    @property
     def returncode(self) -> int | None:
         """The exit code once the child has ended; negative for a signal."""
         return self._process.poll()
@@ -73,8 +80,9 @@ class WatchedProcess:
         if now - self._looked >= MEMORY_INTERVAL_SECONDS:
             self._looked = now
             self.peak_bytes = max(self.peak_bytes, self._resident_bytes())
-            if self._output.stat().st_size > OUTPUT_BYTES:
-                os.truncate(self._output, 0)
+            with suppress(OSError):  # measured code may have removed it
+                if self._output.stat().st_size > OUTPUT_BYTES:
+                    os.truncate(self._output, 0)
         return self.peak_bytes
 
     def breach(self, limits: ChildLimits, since: float, owed: str) -> Breach | None:
@@ -104,6 +112,26 @@ class WatchedProcess:
         with suppress(OSError):  # it may have ended; its next answer says so
             for thread in os.listdir(f"/proc/{self._process.pid}/task"):  # noqa: PTH208 # names are all that is needed
                 os.sched_setaffinity(int(thread), {core})
+
+    def count_children_alone(self) -> None:
+        """Begin to count memory anew, and only that of its descendants."""
+        self._counts_itself = False
+        self._looked = self.peak_bytes = 0
+
+    def kill_descendants(self) -> None:
+        """End everything below it, also what is forked meanwhile."""
+        import psutil
+
+        for _ in range(KILL_ROUNDS):
+            with suppress(psutil.Error):
+                below = psutil.Process(self._process.pid).children(recursive=True)
+                alive = [process for process in below if process.status() != psutil.STATUS_ZOMBIE]
+                if not alive:
+                    return
+                for process in alive:
+                    with suppress(psutil.Error):
+                        process.kill()
+            sleep(POLL_SECONDS / 5)
 
     def has_children(self) -> bool:
         """Whether it has processes of its own by now."""
@@ -135,8 +163,9 @@ class WatchedProcess:
             return 0
         for process in members:
             self._tree.setdefault(process.pid, process)
-            with suppress(psutil.Error):
-                total += process.memory_info().rss
+            if process is not root or self._counts_itself:
+                with suppress(psutil.Error):
+                    total += process.memory_info().rss
         return total
 
 

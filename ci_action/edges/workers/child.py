@@ -37,7 +37,8 @@ HEARTBEAT_SECONDS = 60.0
 class ChildMeasurer:
     """Runs each spec in the owner's interpreter. ``scratch`` takes specs, results and captured output.
 
-    ``on_result`` hears of each result as it comes; ``on_output`` gets what a side printed, once it is done.
+    ``on_result`` and ``on_benchmark`` get what was measured as it comes; ``on_output`` gets what a side
+    printed, once it is done.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class ChildMeasurer:
         limits: ChildLimits | None = None,
         install: Mapping[Side, Sequence[str]] | None = None,
         on_result: Callable[[TargetResult], None] | None = None,
+        on_benchmark: Callable[[BenchmarkEvidence], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
@@ -59,9 +61,10 @@ class ChildMeasurer:
         environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
         shared = Interpreter(python=_interpreter(python), environment=environment)
         self._interpreters: dict[Side, Interpreter] = {"base": shared, "head": shared}
-        self._on_result = on_result
+        self._on_result = on_result or _ignore
+        self._on_benchmark = on_benchmark or _ignore
         self._on_output = on_output
-        self._say = on_progress or _say_nothing
+        self._say = on_progress or _ignore
 
     def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]:
         """Measure all sides at once, or each after the one before it has ended and been read.
@@ -88,7 +91,7 @@ class ChildMeasurer:
             on_output=self._on_output,
         )
         with no_orphans() as orphans:
-            return time_targets(jobs, place, self._say, orphans)
+            return time_targets(jobs, place, self._say, self._on_benchmark, orphans)
 
     def _together(self, specs: Sequence[WorkerSpec], orphans: Orphans) -> list[list[TargetResult]]:
         broken = {spec["side"]: why for spec in specs if (why := self._prepare(spec))}
@@ -100,7 +103,7 @@ class ChildMeasurer:
         sides |= {spec["side"]: self._side(spec, end_orphans) for spec in specs if spec["side"] not in broken}
         self._run(list(sides.values()))
         return [
-            sides[spec["side"]].results() if spec["side"] in sides else _uninstalled(spec, broken[spec["side"]])
+            sides[spec["side"]].results() if spec["side"] in sides else self._uninstalled(spec, broken[spec["side"]])
             for spec in specs
         ]
 
@@ -142,6 +145,13 @@ class ChildMeasurer:
                 self._on_output(f"install of {side}", shown_output(folder / "install.txt"))
         return ""
 
+    def _uninstalled(self, spec: WorkerSpec, why: str) -> list[TargetResult]:
+        failure = a_failure("environment", "InstallFailed", why)
+        results = [failed_result(target["id"], spec["side"], failure) for target in spec["targets"]]
+        for result in results:
+            self._on_result(result)
+        return results
+
     def _side(self, spec: WorkerSpec, on_death: Callable[[], None]) -> SideRun:
         folder = Path(tempfile.mkdtemp(prefix=f"{spec['side']}-", dir=self._scratch))
         return SideRun(
@@ -160,11 +170,6 @@ def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
     return [spec if spec["threads"] is not None else {**spec, "threads": share} for spec in specs]
 
 
-def _uninstalled(spec: WorkerSpec, why: str) -> list[TargetResult]:
-    failure = a_failure("environment", "InstallFailed", why)
-    return [failed_result(target["id"], spec["side"], failure) for target in spec["targets"]]
-
-
 def _wait_for_any(filenos: Sequence[int]) -> None:
     """Wait until one can be read, or for a moment: a file that a target writes wakes nobody."""
     if filenos:
@@ -173,8 +178,8 @@ def _wait_for_any(filenos: Sequence[int]) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _say_nothing(_line: str) -> None:
-    """Progress that nobody asked for."""
+def _ignore(_news: object) -> None:
+    """Nobody asked for it."""
 
 
 def _interpreter(python: str) -> str:

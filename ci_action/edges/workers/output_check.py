@@ -44,12 +44,13 @@ def check_outputs(check: OutputCheck, base: WorkerSpec, outputs: Path, place: Wo
         output=folder / "output.txt",
     )
     try:
-        breach = process.wait(place.limits, owed="verdict")
+        breach = process.wait(place.limits, owed="verdict", is_done=out.exists)  # what it does after that is its own
+        code = process.returncode
     finally:
         process.kill()
     message = f"output check: {breach.message}" if breach else ""
-    if not breach and process.returncode:
-        message = f"output check: {cause(process.returncode, process.peak_bytes)}"
+    if not (breach or out.exists()) and code:
+        message = f"output check: {cause(code, process.peak_bytes)}"
     return _verdict(out, "tolerances" if check.callable is None else "callable", message)
 
 

@@ -36,7 +36,7 @@ def _whole(result: Any, target_id: str, side: Side) -> TargetResult:
     if type(result["seconds"]) not in (int, float):
         raise EvidenceError("the result does not say how long it took")
     if result["failure"] is not None:
-        _check_failure(result["failure"])
+        read_failure(result["failure"])
     if result["report"] is not None:
         try:
             check_analysis(result["report"])
@@ -45,7 +45,8 @@ def _whole(result: Any, target_id: str, side: Side) -> TargetResult:
     return cast("TargetResult", result)
 
 
-def _check_failure(failure: Any) -> None:
+def read_failure(failure: Any) -> Failure:
+    """Return a failure as a worker told it. Raises EvidenceError."""
     optional = {"calls_done"}
     if not isinstance(failure, dict) or set(failure) - optional != set(Failure.__annotations__) - optional:
         raise EvidenceError("its failure has other keys than a failure")
@@ -55,6 +56,7 @@ def _check_failure(failure: Any) -> None:
         raise EvidenceError("its failure is malformed")
     if not all(isinstance(frame, str) for frame in frames) or type(failure.get("calls_done", 0)) is not int:
         raise EvidenceError("its failure is malformed")
+    return cast("Failure", failure)
 
 
 def _sentence(error: Exception) -> str:

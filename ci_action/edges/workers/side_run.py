@@ -40,7 +40,7 @@ class SideRun:
         folder: Path,
         interpreter: Interpreter,
         limits: ChildLimits,
-        on_result: Callable[[TargetResult], None] | None,
+        on_result: Callable[[TargetResult], None],
         on_death: Callable[[], None],
     ) -> None:
         self.name = spec["side"]
@@ -204,8 +204,7 @@ class SideRun:
     def _take(self, result: TargetResult) -> None:
         self._pending.pop(0)
         self._results.append(result)
-        if self._on_result:
-            self._on_result(result)
+        self._on_result(result)
 
     def _fail_all(self, failure: Failure) -> None:
         while self._pending:

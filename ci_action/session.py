@@ -20,7 +20,7 @@ from ci_action.edges.git.repository import GitRepository
 from ci_action.edges.outputs import FolderSink, RunnerSink
 from ci_action.edges.progress import Progress
 from ci_action.edges.workers.child import ChildMeasurer
-from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.place import ChildLimits
 from ci_action.errors import ConfigError
 from torchscan import __version__
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ci_action.core.handover.shards import Shard
     from ci_action.core.modes import StatusKind
     from ci_action.core.plan import Plan
+    from ci_action.core.spec import TargetResult
+    from ci_action.edges.evidence_folder import EvidenceRecord
     from ci_action.edges.github.api import Api
     from ci_action.ports import Checks, GitHub
 
@@ -58,8 +60,15 @@ class Session:
         """The working directory as a path inside the repository."""
         return self.directory.resolve().relative_to(git.top).as_posix()
 
-    def measurer(self, plan: Plan, *, python: str) -> ChildMeasurer:
-        """Workers with what the policy config grants them."""
+    def measurer(self, plan: Plan, *, python: str, record: EvidenceRecord | None = None) -> ChildMeasurer:
+        """Workers with what the policy config grants them. ``record`` gets what was measured as it comes."""
+        progress = Progress(plan, self.sink)
+
+        def note(result: TargetResult) -> None:
+            if record:
+                record.add_result(result)
+            progress.note(result)
+
         return ChildMeasurer(
             python=python,
             scratch=self.scratch,
@@ -69,7 +78,8 @@ class Session:
                 timeout_seconds=plan.policy.timeout_seconds, memory_bytes=plan.policy.memory_limit_bytes
             ),
             install=installs(plan),
-            on_result=Progress(plan, self.sink).note,
+            on_result=note,
+            on_benchmark=record.add_benchmark if record else None,
             on_progress=self.sink.progress,
             on_output=lambda side, text: self.sink.replay(f"output of the measured code, {side}", text),
         )

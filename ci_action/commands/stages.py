@@ -20,7 +20,7 @@ from ci_action.commands.sources import Case, prepared_again, read_case
 from ci_action.core.handover.shards import MOST_SHARDS, artifact_name, matrix, only, parse_shard
 from ci_action.core.strict_json import parse_json
 from ci_action.edges.environ import read_event
-from ci_action.edges.evidence_folder import write_benchmarks, write_commits, write_results
+from ci_action.edges.evidence_folder import EvidenceRecord, write_commits
 from ci_action.errors import EvidenceError
 from ci_action.session import open_session
 
@@ -72,11 +72,12 @@ def measure(out: Path, python: str | None, shard: str | None) -> int:
     with open_session(out=out) as session:
         prepared, git = prepared_again(session)
         part = only(prepared.plan, parse_shard(shard) if shard else session.shard)
-        measurer = session.measurer(part, python=python or session.inputs.python)
-        evidence = app.measure(part, git, measurer, checkout=git.top)
-        write_results(session.sink, "base", evidence.base)
-        write_results(session.sink, "head", evidence.head)
-        write_benchmarks(session.sink, evidence.benchmarks)
+        record = EvidenceRecord(session.sink)
+        measurer = session.measurer(part, python=python or session.inputs.python, record=record)
+        try:
+            app.measure(part, git, measurer, checkout=git.top)
+        finally:
+            record.write()  # whatever ended it, and whatever measured code made of the files meanwhile
     return 0
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict
 
 from torchscan.report.analysis import AnalysisReport
 from torchscan.report.benchmark import BenchmarkReport
 
 SPEC_VERSION = 1
+BEGUN, RESULT = "begun", "result.json"
+"""What a target's process leaves in its own folder: that it has begun, and its result."""
 
 Side = Literal["base", "head"]
 Analysis = Literal["full", "structure", "off"]
@@ -15,7 +18,7 @@ Stage = Literal["environment", "load", "build", "forward", "analyse", "benchmark
 
 
 class TargetSpec(TypedDict):
-    """One target as one side builds it. ``index`` names its result file: ``<index>.json`` in ``WorkerSpec['out']``."""
+    """One target as one side builds it. ``index`` is its place in the plan."""
 
     index: int
     id: str
@@ -25,7 +28,7 @@ class TargetSpec(TypedDict):
 
 
 class WorkerSpec(TypedDict):
-    """One worker process: all targets of one side, in order, one torch import."""
+    """The targets of one side, in order. Each is measured in a process of its own."""
 
     version: int
     side: Side
@@ -36,6 +39,7 @@ class WorkerSpec(TypedDict):
     """The workspace that the worktree was made from: a module loaded from there is an isolation error."""
     import_paths: list[str]
     out: str
+    """The folder for the result, where the process is started for a single target."""
     seed: int
     threads: int | None
     targets: list[TargetSpec]
@@ -61,3 +65,20 @@ class TargetResult(TypedDict):
     benchmark: NotRequired[BenchmarkReport | None]
     failure: Failure | None
     seconds: float
+
+
+def a_failure(stage: Stage, kind: str, message: str, frames: Sequence[str] = ()) -> Failure:
+    """Return a failure that no exception of the measured code describes."""
+    return {"stage": stage, "type": kind, "message": message, "frames": list(frames)}
+
+
+def failed_result(target_id: str, side: Side, failure: Failure, seconds: float = 0.0) -> TargetResult:
+    """Return the result of a target that has no report."""
+    return {
+        "version": SPEC_VERSION,
+        "id": target_id,
+        "side": side,
+        "report": None,
+        "failure": failure,
+        "seconds": seconds,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,8 +11,8 @@ from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
 from ci_action.core.strict_json import parse_json
 from ci_action.core.timing.evidence_file import read_evidence
-from ci_action.edges.workers.side_run import LARGE
-from ci_action.errors import EvidenceError
+from ci_action.edges.workers.result_file import LARGE
+from ci_action.errors import ActionError, EvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,10 +43,18 @@ def read_commits(folder: Path) -> tuple[Commits, str]:
 
 def write_results(sink: Sink, side: Side, results: Sequence[TargetResult]) -> None:
     """Keep what one side's workers said: one file per target, and a list that says which files count."""
-    names = [f"{side}-{number}.json" for number in range(len(results))]
-    for name, result in zip(names, results, strict=True):
-        sink.write_file(f"evidence/{name}", _text({"version": SPEC_VERSION, "result": result}))
-    sink.write_file(f"evidence/{side}.json", _text({"version": SPEC_VERSION, "files": len(results)}))
+    for number, result in enumerate(results):
+        _write_result(sink, number, result)
+    _write_count(sink, side, len(results))
+
+
+def _write_result(sink: Sink, number: int, result: TargetResult) -> None:
+    document = _text({"version": SPEC_VERSION, "result": result})
+    sink.write_file(f"evidence/{result['side']}-{number}.json", document)
+
+
+def _write_count(sink: Sink, side: Side, count: int) -> None:
+    sink.write_file(f"evidence/{side}.json", _text({"version": SPEC_VERSION, "files": count}))
 
 
 def read_results(folder: Path, side: Side) -> list[TargetResult]:
@@ -62,6 +71,40 @@ def read_results(folder: Path, side: Side) -> list[TargetResult]:
 def write_benchmarks(sink: Sink, benchmarks: Mapping[str, BenchmarkEvidence]) -> None:
     """Keep the raw rounds of everything that was timed: the verdict can be computed again from them alone."""
     sink.write_file(BENCHMARKS, _text({"version": SPEC_VERSION, "benchmarks": list(benchmarks.values())}))
+
+
+class EvidenceRecord:
+    """Keeps in the folder what has been measured so far, so that a run which is killed has not lost it.
+
+    The folder can be read at any time: a target that is missing in it has left no result. Measured code could change it
+    meanwhile, so ``write`` replaces every file by what was read from the workers at the time.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._results: dict[Side, list[TargetResult]] = {"base": [], "head": []}
+        self._benchmarks: dict[str, BenchmarkEvidence] = {}
+        self.write()
+
+    def add_result(self, result: TargetResult) -> None:
+        """Keep one target's result on one side."""
+        side = result["side"]
+        self._results[side].append(result)
+        with suppress(OSError, ActionError):  # the files at the end are what counts
+            _write_result(self._sink, len(self._results[side]) - 1, result)
+            _write_count(self._sink, side, len(self._results[side]))
+
+    def add_benchmark(self, evidence: BenchmarkEvidence) -> None:
+        """Keep what was timed of one target, in place of what was known of it before."""
+        self._benchmarks[evidence["id"]] = evidence
+        with suppress(OSError, ActionError):
+            write_benchmarks(self._sink, self._benchmarks)
+
+    def write(self) -> None:
+        """Write all of it, from memory."""
+        for side, results in self._results.items():
+            write_results(self._sink, side, results)
+        write_benchmarks(self._sink, self._benchmarks)
 
 
 def read_benchmarks(folder: Path) -> dict[str, BenchmarkEvidence]:

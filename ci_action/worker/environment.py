@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import platform
 import signal
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ci_action.core.spec import SPEC_VERSION, Failure, TargetResult, WorkerSpec
+from ci_action.core.spec import RESULT, Failure, WorkerSpec, a_failure, failed_result
 from ci_action.worker.wire import write_result
 
 OLDEST_TORCH = (2, 1)
@@ -37,21 +38,14 @@ def missing_torch() -> str | None:
 
 def environment_fault(reason: str) -> Failure:
     """The failure of every target of an interpreter that cannot measure."""
-    return {"stage": "environment", "type": "EnvironmentFault", "message": reason, "frames": []}
+    return a_failure("environment", "EnvironmentFault", reason)
 
 
 def report_missing(spec: WorkerSpec, reason: str) -> None:
-    """Give every target of this side the same reason."""
+    """Write the reason as the result of the only target."""
     for target in spec["targets"]:
-        result: TargetResult = {
-            "version": SPEC_VERSION,
-            "id": target["id"],
-            "side": spec["side"],
-            "report": None,
-            "failure": environment_fault(reason),
-            "seconds": 0.0,
-        }
-        write_result(result, Path(spec["out"]) / f"{target['index']}.json")
+        result = failed_result(target["id"], spec["side"], environment_fault(reason))
+        write_result(result, Path(spec["out"]) / RESULT)
 
 
 def die_with_parent() -> None:
@@ -66,6 +60,21 @@ def die_with_parent() -> None:
     control = ctypes.CDLL(None).prctl
     control(PR_SET_PDEATHSIG, signal.SIGKILL)
     control(PR_SET_CHILD_SUBREAPER, 1)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let numpy's OpenBLAS start no threads of its own when torch loads it: only a single thread can be forked."""
+    name = "OPENBLAS_NUM_THREADS"
+    given = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = given
 
 
 @contextmanager

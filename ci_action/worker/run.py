@@ -1,18 +1,31 @@
-"""One side's targets, one after the other: load, build, analyse, check whose code ran, write the result."""
+"""One target in a process of its own: load, build, analyse, check whose code ran, write the result."""
 
 from __future__ import annotations
 
-import gc
+import ctypes
+import os
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from typing import NoReturn
 
 import torch
 
-from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
-from ci_action.worker.defaults import defaults_restored
+from ci_action.core.spec import (
+    BEGUN,
+    RESULT,
+    SPEC_VERSION,
+    Failure,
+    Stage,
+    TargetResult,
+    TargetSpec,
+    WorkerSpec,
+    a_failure,
+)
 from ci_action.worker.failure import describe, is_our_own
 from ci_action.worker.isolation import foreign_modules
-from ci_action.worker.load import Factory, load_factory
+from ci_action.worker.load import load_factory, prepend_import_paths
 from ci_action.worker.seeding import seed_everything
 from ci_action.worker.target import build, with_arguments
 from ci_action.worker.wire import write_result
@@ -20,15 +33,33 @@ from torchscan.crawl.crawl import crawl_module
 from torchscan.report.analysis import AnalysisReport
 
 
-def run_targets(spec: WorkerSpec) -> None:
-    """Measure each target of a side and write ``<index>.json`` for it, whatever the model does."""
-    if spec["threads"] is not None:
-        torch.set_num_threads(spec["threads"])
-    out = Path(spec["out"])
-    for target in spec["targets"]:
-        (out / f"{target['index']}.begun").touch()  # a death from here on is this target's
-        write_result(run_target(spec, target), out / f"{target['index']}.json")
-        gc.collect()  # the next model may need the memory of this one
+def run_and_exit(spec: WorkerSpec, target: TargetSpec, out: Path) -> NoReturn:
+    """Measure one target, write its result and end this process at once.
+
+    Threads, exit handlers and signal handlers of the measured code have no say in the end: the result is what counts.
+    """
+    code = 1
+    try:
+        prepend_import_paths(Path(spec["root"]), spec["import_paths"])
+        if spec["threads"] is not None:
+            torch.set_num_threads(spec["threads"])
+        (out / BEGUN).touch()  # a death from here on is this target's
+        write_result(run_target(spec, target), out / RESULT)
+        code = 0
+    except BaseException:  # noqa: BLE001 # it ends here, whatever the measured code made of it
+        traceback.print_exc()
+    finally:
+        _exit_now(code)
+    raise AssertionError("the process has ended")
+
+
+def _exit_now(code: int, _exit: Callable[[int], NoReturn] = os._exit) -> NoReturn:
+    """End without exit handlers, by the function that was there before the measured code could replace it."""
+    try:
+        if os.name == "posix":
+            ctypes.CDLL(None).fflush(None)  # what compiled code has printed
+    finally:
+        _exit(code)
 
 
 def run_target(spec: WorkerSpec, target: TargetSpec) -> TargetResult:
@@ -41,7 +72,7 @@ def run_target(spec: WorkerSpec, target: TargetSpec) -> TargetResult:
         report = _analysed(spec, target, progress)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 # sys.exit() in a model must not end the other targets
+    except BaseException as error:  # noqa: BLE001 # sys.exit() in a model is a failure with a name as well
         failure = describe(error, progress.stage, Path(spec["root"]).resolve())
     foreign = foreign_modules(Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"])
     if foreign:
@@ -65,13 +96,6 @@ class _Progress:
 
 def _analysed(spec: WorkerSpec, target: TargetSpec, progress: _Progress) -> AnalysisReport | None:
     factory = load_factory(target["factory"], Path(spec["root"]))
-    with defaults_restored():
-        return _built_and_analysed(factory, spec, target, progress)
-
-
-def _built_and_analysed(
-    factory: Factory, spec: WorkerSpec, target: TargetSpec, progress: _Progress
-) -> AnalysisReport | None:
     progress.stage = "build"
     seed_everything(spec["seed"])
     built = build(factory, target["device"])
@@ -96,9 +120,4 @@ def _built_and_analysed(
 
 def _isolation_failure(spec: WorkerSpec, foreign: list[str]) -> Failure:
     more = f"; {len(foreign) - 1} more modules likewise" if len(foreign) > 1 else ""
-    return {
-        "stage": "isolation",
-        "type": "IsolationError",
-        "message": f"{spec['side']} {foreign[0]}{more}",
-        "frames": foreign[1:4],
-    }
+    return a_failure("isolation", "IsolationError", f"{spec['side']} {foreign[0]}{more}", foreign[1:4])

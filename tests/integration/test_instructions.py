@@ -22,8 +22,7 @@ from ci_action.core.timing.lockstep import BenchmarkJob
 from ci_action.edges.workers.child import ChildMeasurer
 from ci_action.edges.workers.environment import worker_environment
 from ci_action.edges.workers.instructions import count_instructions
-from ci_action.edges.workers.limits import ChildLimits
-from ci_action.edges.workers.lockstep import WorkerPlace
+from ci_action.edges.workers.place import ChildLimits, WorkerPlace
 from ci_action.worker.callgrind import NoRequests, attach
 
 VALGRIND = Path("/usr/bin/valgrind")

@@ -16,6 +16,7 @@ from support.lockstep_models import measurer, spec, timed, two_sides
 from ci_action.core.timing.rows import notes
 from ci_action.edges.workers import watch
 from ci_action.edges.workers.lockstep_worker import LockstepWorker, WorkerFailed
+from ci_action.edges.workers.place import ChildLimits
 from ci_action.edges.workers.watch import MEMORY_INTERVAL_SECONDS, OUTPUT_BYTES
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a worker is spoken to over inherited descriptors")
@@ -38,10 +39,8 @@ def started(folders: Path) -> Iterator[Any]:
             LockstepWorker(
                 spec(folders, "head", factory),
                 folder=folder,
-                python=sys.executable,
-                environment=child._interpreters["head"].environment,
-                timeout_seconds=timeout_seconds,
-                memory_bytes=memory_bytes,
+                interpreter=child._interpreters["head"],
+                limits=ChildLimits(timeout_seconds=timeout_seconds, memory_bytes=memory_bytes),
             )
         )
         return workers[-1]

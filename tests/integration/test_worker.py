@@ -14,7 +14,7 @@ import pytest
 from support.measuring import measured, measurer, spec
 
 from ci_action.core.spec import TargetResult
-from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.place import ChildLimits
 from ci_action.errors import ConfigError, MeasurementError
 
 MODELS = dedent("""
@@ -293,14 +293,15 @@ def test_an_interpreter_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_results_that_are_not_strict_json_are_refused(root: Path, tmp_path: Path) -> None:
     (root / "bench" / "models.py").write_text(
         dedent("""
-        import json, os, pathlib, sys
+        import os, pathlib, sys
+        def own_folder():
+            side = pathlib.Path(sys.argv[0]).parents[1]
+            return max(side.glob("out-*"), key=lambda folder: folder.stat().st_mtime_ns)
         def forged():
-            out = pathlib.Path(json.loads(pathlib.Path(sys.argv[0]).read_text())["out"])
-            (out / "0.json").write_text('{"version": NaN, "secret": "s3cret"}')
+            (own_folder() / "result.json").write_text('{"version": NaN, "secret": "s3cret"}')
             os._exit(0)
         def linked():
-            out = pathlib.Path(json.loads(pathlib.Path(sys.argv[0]).read_text())["out"])
-            (out / "1.json").symlink_to("/etc/passwd")
+            (own_folder() / "result.json").symlink_to("/etc/passwd")
             os._exit(0)
     """)
     )

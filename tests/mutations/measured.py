@@ -39,14 +39,6 @@ MUTATIONS = [
         ("F3 an expanded output is copied first", "self._take(size)  # before", "pass  # before"),
     ),
     *of(
-        f"{INTEGRATION}/test_worker_defaults.py",
-        "ci_action/worker/defaults.py",
-        ("F4 a default dtype leaks", "        torch.set_default_dtype(dtype)\n", ""),
-        ("F4 a default device leaks", "        if _device() != device:", "        if False:"),
-        ("F4 gradient mode leaks", "        torch.set_grad_enabled(is_grad_enabled)\n", ""),
-        ("F4 threads leak", "        if torch.get_num_threads() != threads:", "        if False:"),
-    ),
-    *of(
         f"{INTEGRATION}/test_git_repository.py",
         "ci_action/edges/git/environment.py",
         ("S17 hooks run", '    ("core.hooksPath", os.devnull),\n', ""),

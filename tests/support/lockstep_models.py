@@ -13,7 +13,7 @@ from ci_action.core.spec import WorkerSpec
 from ci_action.core.timing.evidence import BenchmarkEvidence
 from ci_action.core.timing.lockstep import BenchmarkJob
 from ci_action.edges.workers.child import ChildMeasurer
-from ci_action.edges.workers.limits import ChildLimits
+from ci_action.edges.workers.place import ChildLimits
 
 MODELS = dedent("""
     import hashlib, itertools, os, signal, sys, threading, time

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import tempfile
 import time
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import ci_action
 import torchscan
+from ci_action.core.spec import a_failure, failed_result
 from ci_action.edges.workers.environment import worker_environment
-from ci_action.edges.workers.limits import ChildLimits
-from ci_action.edges.workers.lockstep import WorkerPlace, time_targets
-from ci_action.edges.workers.side_environment import Interpreter, make_environment
-from ci_action.edges.workers.side_run import SideRun, failed_result
+from ci_action.edges.workers.lockstep import time_targets
+from ci_action.edges.workers.orphans import no_orphans
+from ci_action.edges.workers.place import ChildLimits, Interpreter, WorkerPlace
+from ci_action.edges.workers.side_environment import make_environment
+from ci_action.edges.workers.side_run import SideRun
 from ci_action.edges.workers.watch import shown_output
 from ci_action.errors import MeasurementError
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from ci_action.core.spec import Side, TargetResult, WorkerSpec
     from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.core.timing.lockstep import BenchmarkJob
+    from ci_action.edges.workers.orphans import Orphans
 
 POLL_SECONDS = 0.02
 HEARTBEAT_SECONDS = 60.0
@@ -33,7 +37,8 @@ HEARTBEAT_SECONDS = 60.0
 class ChildMeasurer:
     """Runs each spec in the owner's interpreter. ``scratch`` takes specs, results and captured output.
 
-    ``on_result`` hears of each result as it comes; ``on_output`` gets what a side printed, once it is done.
+    ``on_result`` and ``on_benchmark`` get what was measured as it comes; ``on_output`` gets what a side
+    printed, once it is done.
     """
 
     def __init__(
@@ -46,6 +51,7 @@ class ChildMeasurer:
         limits: ChildLimits | None = None,
         install: Mapping[Side, Sequence[str]] | None = None,
         on_result: Callable[[TargetResult], None] | None = None,
+        on_benchmark: Callable[[BenchmarkEvidence], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
         on_progress: Callable[[str], None] | None = None,
     ) -> None:
@@ -55,9 +61,10 @@ class ChildMeasurer:
         environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
         shared = Interpreter(python=_interpreter(python), environment=environment)
         self._interpreters: dict[Side, Interpreter] = {"base": shared, "head": shared}
-        self._on_result = on_result
+        self._on_result = on_result or _ignore
+        self._on_benchmark = on_benchmark or _ignore
         self._on_output = on_output
-        self._say = on_progress or _say_nothing
+        self._say = on_progress or _ignore
 
     def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]:
         """Measure all sides at once, or each after the one before it has ended and been read.
@@ -65,7 +72,8 @@ class ChildMeasurer:
         Raises MeasurementError where the interpreter itself cannot measure, on every side.
         """
         groups = [_sharing(specs)] if parallel else [[spec] for spec in specs]
-        measured = [results for group in groups for results in self._together(group)]
+        with no_orphans() as orphans:
+            measured = [results for group in groups for results in self._together(group, orphans)]
         _refuse_broken_interpreter([result for results in measured for result in results])
         return measured
 
@@ -82,21 +90,25 @@ class ChildMeasurer:
             limits=self._limits,
             on_output=self._on_output,
         )
-        return time_targets(jobs, place, self._say)
+        with no_orphans() as orphans:
+            return time_targets(jobs, place, self._say, self._on_benchmark, orphans)
 
-    def _together(self, specs: Sequence[WorkerSpec]) -> list[list[TargetResult]]:
+    def _together(self, specs: Sequence[WorkerSpec], orphans: Orphans) -> list[list[TargetResult]]:
         broken = {spec["side"]: why for spec in specs if (why := self._prepare(spec))}
-        sides = {spec["side"]: self._side(spec) for spec in specs if spec["side"] not in broken}
+        sides: dict[Side, SideRun] = {}
+
+        def end_orphans() -> None:
+            orphans.end(keep=[pid for side in sides.values() for pid in side.pids])
+
+        sides |= {spec["side"]: self._side(spec, end_orphans) for spec in specs if spec["side"] not in broken}
         self._run(list(sides.values()))
         return [
-            sides[spec["side"]].results() if spec["side"] in sides else _uninstalled(spec, broken[spec["side"]])
+            sides[spec["side"]].results() if spec["side"] in sides else self._uninstalled(spec, broken[spec["side"]])
             for spec in specs
         ]
 
     def _run(self, sides: list[SideRun]) -> None:
         try:
-            for side in sides:
-                side.start()
             running, said = sides, time.monotonic()
             while running:
                 running = [side for side in running if not side.is_done_after_step()]
@@ -104,7 +116,8 @@ class ChildMeasurer:
                     said = time.monotonic()
                     busy = [f"{side.name} {side.in_progress}" for side in running if side.in_progress]
                     self._say(f"still measuring {', '.join(busy)}" if busy else "still measuring")
-                time.sleep(POLL_SECONDS if running else 0)
+                if running:
+                    _wait_for_any([fileno for side in running for fileno in side.filenos])
         finally:
             for side in sides:
                 side.stop()
@@ -132,16 +145,22 @@ class ChildMeasurer:
                 self._on_output(f"install of {side}", shown_output(folder / "install.txt"))
         return ""
 
-    def _side(self, spec: WorkerSpec) -> SideRun:
+    def _uninstalled(self, spec: WorkerSpec, why: str) -> list[TargetResult]:
+        failure = a_failure("environment", "InstallFailed", why)
+        results = [failed_result(target["id"], spec["side"], failure) for target in spec["targets"]]
+        for result in results:
+            self._on_result(result)
+        return results
+
+    def _side(self, spec: WorkerSpec, on_death: Callable[[], None]) -> SideRun:
         folder = Path(tempfile.mkdtemp(prefix=f"{spec['side']}-", dir=self._scratch))
         return SideRun(
             spec=spec,
             folder=folder,
-            python=self._interpreters[spec["side"]].python,
-            environment=self._interpreters[spec["side"]].environment,
-            timeout_seconds=self._limits.timeout_seconds,
-            memory_bytes=self._limits.memory_bytes,
+            interpreter=self._interpreters[spec["side"]],
+            limits=self._limits,
             on_result=self._on_result,
+            on_death=on_death,
         )
 
 
@@ -151,12 +170,16 @@ def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
     return [spec if spec["threads"] is not None else {**spec, "threads": share} for spec in specs]
 
 
-def _uninstalled(spec: WorkerSpec, why: str) -> list[TargetResult]:
-    return [failed_result(target, spec, "environment", "InstallFailed", why) for target in spec["targets"]]
+def _wait_for_any(filenos: Sequence[int]) -> None:
+    """Wait until one can be read, or for a moment: a file that a target writes wakes nobody."""
+    if filenos:
+        select.select(filenos, [], [], POLL_SECONDS)
+    else:
+        time.sleep(POLL_SECONDS)
 
 
-def _say_nothing(_line: str) -> None:
-    """Progress that nobody asked for."""
+def _ignore(_news: object) -> None:
+    """Nobody asked for it."""
 
 
 def _interpreter(python: str) -> str:

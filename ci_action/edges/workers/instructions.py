@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ci_action.core.timing.instructions import InstructionCounts
-from ci_action.edges.workers.lockstep_worker import LockstepWorker, WorkerFailed
+from ci_action.edges.workers.lockstep_worker import WorkerFailed, start_worker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ci_action.core.spec import Side, WorkerSpec
     from ci_action.core.timing.instructions import Gap
     from ci_action.core.timing.lockstep import Command
-    from ci_action.edges.workers.lockstep import WorkerPlace
+    from ci_action.edges.workers.lockstep_worker import LockstepWorker
+    from ci_action.edges.workers.place import WorkerPlace
 
 ONE_THREAD = MappingProxyType({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})
 """Threads that wait for each other spin, and how long they do so is no property of the code."""
@@ -82,7 +83,7 @@ def _started(spec: WorkerSpec, place: WorkerPlace) -> tuple[LockstepWorker, Comm
     interpreter = place.interpreters[spec["side"]]
     quiet = replace(interpreter, environment={**interpreter.environment, **ONE_THREAD})
     single = replace(place, interpreters={**place.interpreters, spec["side"]: quiet})
-    worker = single.start({**spec, "threads": 1}, under=under)
+    worker = start_worker(single, {**spec, "threads": 1}, under=under)
     command: Command = {"do": "instructions", "folder": folder}
     worker.tell(command)
     return worker, command

@@ -14,8 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from ci_action.core.spec import a_failure
 from ci_action.core.timing.evidence import EVIDENCE_VERSION
 from ci_action.core.timing.evidence_file import read_evidence
 from ci_action.core.timing.lockstep import (
@@ -32,7 +33,7 @@ from ci_action.core.timing.lockstep import (
 from ci_action.core.timing.noise import CONTROL_PAIRS
 from ci_action.core.timing.rounds import log_ratios
 from ci_action.edges.workers.instructions import count_instructions
-from ci_action.edges.workers.lockstep_worker import LockstepWorker, WorkerFailed
+from ci_action.edges.workers.lockstep_worker import WorkerFailed, start_worker
 from ci_action.edges.workers.machine import MachineWatch, available_bytes
 from ci_action.edges.workers.output_check import SKIPPED, check_outputs
 from ci_action.errors import EvidenceError
@@ -40,46 +41,30 @@ from ci_action.errors import EvidenceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from ci_action.core.spec import Failure, Side, WorkerSpec
+    from ci_action.core.spec import Side, WorkerSpec
     from ci_action.core.timing.evidence import BenchmarkEvidence, BenchmarkFailure, Mode, SideEvidence
-    from ci_action.core.timing.rounds import Round
-    from ci_action.edges.workers.limits import ChildLimits
-    from ci_action.edges.workers.side_environment import Interpreter
+    from ci_action.core.timing.rounds import Kind, Round
+    from ci_action.edges.workers.lockstep_worker import LockstepWorker
+    from ci_action.edges.workers.orphans import Orphans
+    from ci_action.edges.workers.place import WorkerPlace
+    from torchscan.report.benchmark import PeakMemory
 
 SPARE_SHARE = 0.8
 """How much of the free memory two workers may take before they run one after the other."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerPlace:
-    """Where and how workers run: each side's interpreter, a scratch folder, and their limits."""
-
-    interpreters: Mapping[Side, Interpreter]
-    scratch: Path
-    limits: ChildLimits
-    on_output: Callable[[str, str], None] | None = None
-
-    def start(self, spec: WorkerSpec, under: Sequence[str] = ()) -> LockstepWorker:
-        """Start a worker for one side; it still has to become ready. ``under`` is a program that runs it."""
-        folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=self.scratch))
-        return LockstepWorker(
-            spec,
-            folder=folder,
-            python=self.interpreters[spec["side"]].python,
-            environment=self.interpreters[spec["side"]].environment,
-            timeout_seconds=self.limits.timeout_seconds,
-            memory_bytes=self.limits.memory_bytes,
-            under=under,
-        )
-
-
 def time_targets(
-    jobs: Sequence[BenchmarkJob], place: WorkerPlace, on_progress: Callable[[str], None]
+    jobs: Sequence[BenchmarkJob],
+    place: WorkerPlace,
+    on_progress: Callable[[str], None],
+    on_evidence: Callable[[BenchmarkEvidence], None] = lambda _evidence: None,
+    orphans: Orphans | None = None,
 ) -> dict[str, BenchmarkEvidence]:
     """Time each target in turn. One target's failure is in its evidence and stops no other.
 
     The controls of base against itself are shared out, so that the run has enough; what is missing in the end, because
-    a target failed with its share, is made up for by those that did not.
+    a target failed with its share, is made up for by those that did not. ``on_evidence`` gets each target's evidence as
+    it ends, and once more if controls were added to it.
     """
     found: dict[str, BenchmarkEvidence] = {}
     missing, timings = CONTROL_PAIRS, []
@@ -88,10 +73,14 @@ def time_targets(
         share = control_share(missing, len(gated) - gated.index(job.id)) if job.needs_control else 0
         timings.append(_Timing(job, place, on_progress, share))
         found[job.id] = timings[-1].evidence()
+        on_evidence(found[job.id])
+        if orphans:
+            orphans.end()  # of no worker that is alive: the next target's have not been started
         missing -= len(log_ratios(found[job.id]["rounds"], "control"))
     for timing in timings:
         if missing > 0 and timing.job.needs_control and found[timing.job.id]["failure"] is None:
             missing -= timing.add_controls(missing, found[timing.job.id])
+            on_evidence(found[timing.job.id])
     return found
 
 
@@ -100,7 +89,7 @@ def _whole(found: BenchmarkEvidence) -> BenchmarkEvidence:
     try:
         return read_evidence(found)
     except EvidenceError as error:
-        failure: Failure = {"stage": "worker", "type": "MalformedResult", "message": str(error), "frames": []}
+        failure = a_failure("worker", "MalformedResult", str(error))
         failed: BenchmarkFailure = {"side": "head", "round": 0, "failure": failure}
         return {**found, "rounds": [], "base": None, "head": None, "failure": failed}
 
@@ -139,8 +128,7 @@ class _Timing:
         }
         folder = Path(tempfile.mkdtemp(prefix="outputs-", dir=self.place.scratch))
         try:
-            for spec in (base, head) if base else (head,):
-                self._probe(spec, folder / spec["side"])
+            self._probe_all([spec for spec in (base, head) if spec], folder, found["notes"])
             if base is not None:
                 check = self.job.benchmark.output_check
                 found["output_check"] = check_outputs(check, base, folder, self.place)
@@ -155,10 +143,22 @@ class _Timing:
         found["base"], found["head"] = self.sides.get("base"), self.sides.get("head")
         return _whole(found)
 
+    def _probe_all(self, specs: Sequence[WorkerSpec], folder: Path, notes: list[str]) -> None:
+        """Probe every side, also where another one has failed: what a side is alone does not depend on it."""
+        failures: list[WorkerFailed] = []
+        for spec in specs:
+            try:
+                self._probe(spec, folder / spec["side"])
+            except WorkerFailed as failed:
+                failures.append(failed)
+        notes += [f"{item.side} failed as well: {item.failure['type']}: {item}" for item in failures[1:]]
+        if failures:
+            raise failures[0]
+
     def _probe(self, spec: WorkerSpec, outputs: Path) -> None:
         """Run what needs no clock in a worker of its own: the tensor peak twice, the outputs, a block's calls."""
         began = monotonic()
-        worker = self.place.start(spec)
+        worker = start_worker(self.place, spec)
         try:
             ready = worker.ready()
             self.sides[spec["side"]] = {
@@ -172,8 +172,9 @@ class _Timing:
             # The slower side decides: the blocks of one that became far slower must not take minutes.
             self.call_seconds = max(self.call_seconds, worker.ask({"do": "calibrate"})["call_seconds"])
             if "peak_memory" in self.job.benchmark.metrics:
-                peaks = [worker.ask({"do": "peak"})["peak"] for _ in range(2)]
-                self.sides[spec["side"]]["memory"] = peaks  # type: ignore[typeddict-item] # checked where it is read
+                for _ in range(2):  # each counts as soon as it is there
+                    peak = cast("PeakMemory", worker.ask({"do": "peak"})["peak"])
+                    self.sides[spec["side"]]["memory"].append(peak)
             if not self.job.benchmark.output_check.is_skipped:
                 worker.ask({"do": "outputs", "folder": str(outputs)})
             if 2 * worker.resident_bytes() > SPARE_SHARE * (available_bytes() + worker.resident_bytes()):
@@ -231,26 +232,33 @@ class _Timing:
             self.on_progress(f"{self.job.id}: {planned.kind} {number} of {len(drawn)}")
             specs = {"A": first, "B": first if planned.kind == "control" else second}
             if is_timed(self.job.benchmark):
-                self.rounds.append(self._timed_round(planned, specs))
+                self._timed_round(planned, specs)
             else:
                 for letter in planned.order[:2]:
                     self._untimed_child(specs[letter])
             found["machine"].append(machine.state())
 
-    def _timed_round(self, planned: DrawnRound, specs: Mapping[str, WorkerSpec]) -> Round:
-        """Run one round's blocks. Alternating rounds keep the drawn side first, with all of its blocks."""
+    def _timed_round(self, planned: DrawnRound, specs: Mapping[str, WorkerSpec]) -> None:
+        """Run one round's blocks, and keep it once both sides have all of theirs.
+
+        Alternating rounds keep the drawn side first, with all of its blocks.
+        """
         starts = planned.order[0]
         halves = ["AB"] if self.mode == "lockstep" else [starts, "AB".replace(starts, "")]
         order = planned.order if self.mode == "lockstep" else "".join(half * self.cut.blocks for half in halves)
         seconds: dict[str, list[float]] = {"A": [], "B": []}
         for half in halves:
-            workers = {letter: self.place.start(specs[letter]) for letter in half}
+            workers: dict[str, LockstepWorker] = {}
             try:
+                for letter in half:  # one by one: those that started are ended
+                    workers[letter] = start_worker(self.place, specs[letter])
                 first_calls = {letter: worker.ready()["first_call_seconds"] for letter, worker in workers.items()}
                 self._share_a_core(workers.values())
                 for letter in (letter for letter in order if letter in half):
                     answer = workers[letter].ask({"do": "block", "calls": self.cut.calls})
                     seconds[letter].append(answer["seconds"])
+                if half == halves[-1]:
+                    self.rounds.append(self._round(planned.kind, order, seconds))
                 if planned.kind == "pair":
                     for letter, worker in workers.items():
                         side = self.sides[specs[letter]["side"]]
@@ -259,8 +267,10 @@ class _Timing:
             finally:
                 for worker in workers.values():
                     self._end(worker)
+
+    def _round(self, kind: Kind, order: str, seconds: Mapping[str, list[float]]) -> Round:
         return {
-            "kind": planned.kind,
+            "kind": kind,
             "order": order,
             "calls_per_block": self.cut.calls,
             "a_seconds": seconds["A"],
@@ -282,7 +292,7 @@ class _Timing:
                 worker.hold_on(cores[self.round_number % len(cores)])
 
     def _untimed_child(self, spec: WorkerSpec) -> None:
-        worker = self.place.start(spec)
+        worker = start_worker(self.place, spec)
         try:
             ready = worker.ready()
             self.sides[spec["side"]]["first_call_seconds"].append(ready["first_call_seconds"])

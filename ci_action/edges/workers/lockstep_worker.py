@@ -6,22 +6,27 @@ import json
 import os
 import select
 import shutil
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, cast
 
+from ci_action.core.spec import a_failure
 from ci_action.core.strict_json import parse_json
-from ci_action.core.timing.lockstep import ANSWER_BYTES, Ready
-from ci_action.edges.workers.death import cause, shown_bytes
+from ci_action.core.timing.lockstep import ANSWER_BYTES
+from ci_action.edges.workers.answers import is_sound
+from ci_action.edges.workers.death import cause
+from ci_action.edges.workers.result_file import read_failure
 from ci_action.edges.workers.watch import WatchedProcess, shown_output
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ci_action.core.spec import Failure, Side, WorkerSpec
-    from ci_action.core.timing.lockstep import Answer, Command
+    from ci_action.core.timing.lockstep import Answer, Command, Ready
+    from ci_action.edges.workers.place import ChildLimits, Interpreter, WorkerPlace
 
 LOOK_SECONDS = 0.5
 """How long a block may run before its process is looked at: looking costs processor time that the block would miss."""
@@ -53,15 +58,12 @@ class LockstepWorker:
         spec: WorkerSpec,
         *,
         folder: Path,
-        python: str,
-        environment: Mapping[str, str],
-        timeout_seconds: float,
-        memory_bytes: int | None,
+        interpreter: Interpreter,
+        limits: ChildLimits,
         under: Sequence[str] = (),
     ) -> None:
         self.side = spec["side"]
-        self._timeout_seconds = timeout_seconds
-        self._memory_bytes = memory_bytes
+        self._limits = limits
         self._output = folder / "output.txt"
         self._unread = b""
         self._is_serial = False
@@ -69,26 +71,28 @@ class LockstepWorker:
         file.write_text(json.dumps(spec), encoding="utf-8")
         commands, self._commands = os.pipe()
         self._answers, answers = os.pipe()
-        command = [*under, python, "-P", "-m", "ci_action.worker.lockstep", str(file), str(commands), str(answers)]
+        program = [*under, interpreter.python, "-P", "-m", "ci_action.worker.lockstep"]
         try:
             self._process = WatchedProcess(
-                command,
+                [*program, str(file), str(commands), str(answers)],
                 cwd=Path(spec["root"]),
-                environment=environment,
+                environment=interpreter.environment,
                 output=self._output,
                 pass_fds=(commands, answers),
             )
+        except OSError:
+            os.close(self._commands)
+            os.close(self._answers)
+            raise
         finally:
             os.close(commands)
             os.close(answers)
 
     def ready(self) -> Ready:
         """Wait until the target is built and warm. Raises WorkerFailed."""
-        ready: Any = self._answer("ready")["ready"]
-        if not isinstance(ready, dict) or set(ready) != set(Ready.__annotations__):
-            raise self._malformed()
+        ready = self._answer("ready")["ready"]
         self._is_serial = ready["is_serial"] is True
-        return cast("Ready", ready)
+        return ready
 
     def is_serial(self) -> bool:
         """Whether it is ready, and a single thread did all of its work so far."""
@@ -142,8 +146,9 @@ class LockstepWorker:
                     raise self._malformed()
                 if not chunk:
                     self._ended()
+                continue  # what it has answered counts, however much memory it took meanwhile
             # A child that the measured code left behind may hold the pipe open after the worker's own end.
-            elif self._process.returncode is not None:
+            if self._process.returncode is not None:
                 self._ended()
             self._enforce(began)
         line, _, self._unread = self._unread.partition(b"\n")
@@ -155,10 +160,16 @@ class LockstepWorker:
         except EvidenceError as error:
             raise self._malformed() from error
         if isinstance(answer, dict) and isinstance(answer.get("failure"), dict):
-            raise WorkerFailed(self.side, cast("Failure", answer["failure"]))
-        if not isinstance(answer, dict) or set(answer) != {expected}:
+            raise WorkerFailed(self.side, self._told(answer["failure"]))
+        if not isinstance(answer, dict) or set(answer) != {expected} or not is_sound(expected, answer[expected]):
             raise self._malformed()
         return cast("Answer", answer)
+
+    def _told(self, failure: dict[str, Any]) -> Failure:
+        try:
+            return read_failure(failure)
+        except EvidenceError:
+            raise self._malformed() from None
 
     def _malformed(self) -> WorkerFailed:
         return self._fault("MalformedResult", "the worker's answer is not what was asked for")
@@ -173,13 +184,22 @@ class LockstepWorker:
         raise self._fault("WorkerDied", cause(code, self._process.peak_bytes))
 
     def _enforce(self, began: float) -> None:
-        used = self._process.look()
-        if self._memory_bytes is not None and used > self._memory_bytes:
-            limit = shown_bytes(self._memory_bytes)
-            raise self._fault("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the memory-limit is {limit}")
-        if monotonic() - began > self._timeout_seconds:
-            seconds = f"{self._timeout_seconds:g} s"
-            raise self._fault("Timeout", f"no answer within {seconds}, the timeout-seconds of the config")
+        if breach := self._process.breach(self._limits, began, owed="answer"):
+            raise self._fault(breach.kind, breach.message)
 
     def _fault(self, kind: str, message: str) -> WorkerFailed:
-        return WorkerFailed(self.side, {"stage": "benchmark", "type": kind, "message": message, "frames": []})
+        return WorkerFailed(self.side, a_failure("benchmark", kind, message))
+
+
+def start_worker(place: WorkerPlace, spec: WorkerSpec, under: Sequence[str] = ()) -> LockstepWorker:
+    """Start a worker for one side; it still has to become ready. ``under`` is a program that runs it.
+
+    Raises WorkerFailed.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=place.scratch))
+    interpreter = place.interpreters[spec["side"]]
+    try:
+        return LockstepWorker(spec, folder=folder, interpreter=interpreter, limits=place.limits, under=under)
+    except OSError as error:  # measured code may have removed its folder, or used up what a process needs
+        told = f"its process could not be started: {error.strerror}"
+        raise WorkerFailed(spec["side"], a_failure("benchmark", "OSError", told)) from error

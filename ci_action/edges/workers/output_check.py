@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from ci_action.core.strict_json import parse_json
@@ -17,10 +16,9 @@ if TYPE_CHECKING:
     from ci_action.core.config.entries import OutputCheck
     from ci_action.core.spec import WorkerSpec
     from ci_action.core.timing.evidence import OutputVerdict
-    from ci_action.edges.workers.lockstep import WorkerPlace
+    from ci_action.edges.workers.place import WorkerPlace
 
 SKIPPED: OutputVerdict = {"method": "skip", "verdict": "not_run", "message": "the owner asked for no check"}
-POLL_SECONDS = 0.05
 
 
 def check_outputs(check: OutputCheck, base: WorkerSpec, outputs: Path, place: WorkerPlace) -> OutputVerdict:
@@ -46,23 +44,14 @@ def check_outputs(check: OutputCheck, base: WorkerSpec, outputs: Path, place: Wo
         output=folder / "output.txt",
     )
     try:
-        message = _wait(process, place)
+        breach = process.wait(place.limits, owed="verdict", is_done=out.exists)  # what it does after that is its own
+        code = process.returncode
     finally:
         process.kill()
+    message = f"output check: {breach.message}" if breach else ""
+    if not (breach or out.exists()) and code:
+        message = f"output check: {cause(code, process.peak_bytes)}"
     return _verdict(out, "tolerances" if check.callable is None else "callable", message)
-
-
-def _wait(process: WatchedProcess, place: WorkerPlace) -> str:
-    """Wait for the end; give what went wrong, or nothing."""
-    began = monotonic()
-    while process.returncode is None:
-        used = process.look()
-        if place.limits.memory_bytes is not None and used > place.limits.memory_bytes:
-            return "the output check was stopped at the memory-limit"
-        if monotonic() - began > place.limits.timeout_seconds:
-            return "the output check did not end within timeout-seconds"
-        sleep(POLL_SECONDS)
-    return "" if process.returncode == 0 else f"output check: {cause(process.returncode, process.peak_bytes)}"
 
 
 def _verdict(out: Path, method: str, message: str) -> OutputVerdict:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from ci_action.edges.workers.death import cause
+from ci_action.edges.workers.place import ChildLimits, Interpreter
 from ci_action.edges.workers.watch import WatchedProcess, shown_output
 from ci_action.errors import MeasurementError
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 INSTALL_SECONDS = 1800.0
 """A wheel of torch over a slow line, twice."""
-POLL_SECONDS = 0.05
 
 FOLDERS = {
     "HOME": "home",
@@ -41,14 +39,6 @@ FOLDERS = {
 """Every place where code keeps something by habit, inside the side's own folder."""
 FOREIGN = ("CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYENV_VERSION", "PYTHONUSERBASE", "TORCH_EXTENSIONS_DIR")
 """What would lead back to the environment that both sides share."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpreter:
-    """What runs a side's workers."""
-
-    python: str
-    environment: Mapping[str, str]
 
 
 def make_environment(spec: WorkerSpec, install: Sequence[str], shared: Interpreter, folder: Path) -> Interpreter:
@@ -80,13 +70,9 @@ def _run(words: Sequence[str], spec: WorkerSpec, environment: Mapping[str, str],
     except OSError as error:
         hint = ": give each word of install as an item of the list" if len(words) == 1 and " " in shown else ""
         raise MeasurementError(f"{side}: `{shown}` cannot be started ({error.strerror}){hint}") from error
-    began = monotonic()
     try:
-        while process.returncode is None:
-            process.look()
-            if monotonic() - began > INSTALL_SECONDS:
-                raise MeasurementError(f"{side}: `{shown}` did not end within {INSTALL_SECONDS:.0f} s")
-            sleep(POLL_SECONDS)
+        if process.wait(ChildLimits(timeout_seconds=INSTALL_SECONDS), owed="end"):
+            raise MeasurementError(f"{side}: `{shown}` did not end within {INSTALL_SECONDS:.0f} s")
     finally:
         process.kill()  # also what it may have left behind
     if process.returncode:

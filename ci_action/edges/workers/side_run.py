@@ -1,99 +1,90 @@
-"""One side's workers: started, read as results appear, and started again for what a dead one left undone."""
+"""One side's targets, one after the other, each in a process of its own; every one of them gets exactly one result.
+
+No target is measured twice: whatever becomes of a process that has begun with its target is that target's result.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
+import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from ci_action.core.spec import SPEC_VERSION, Failure, Stage, TargetResult, TargetSpec, WorkerSpec
-from ci_action.core.strict_json import JsonLimits, parse_json
-from ci_action.edges.workers.death import cause, shown_bytes
-from ci_action.edges.workers.watch import WatchedProcess, shown_output
-from ci_action.errors import EvidenceError
+from ci_action.core.spec import BEGUN, RESULT, Failure, TargetResult, TargetSpec, WorkerSpec, a_failure, failed_result
+from ci_action.edges.workers.death import cause
+from ci_action.edges.workers.interpreter import unfit
+from ci_action.edges.workers.result_file import read_result
+from ci_action.edges.workers.target_process import GRACE_SECONDS, ForkHost, Started, TargetProcess
+from ci_action.edges.workers.watch import shown_output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator
 
-LARGE = JsonLimits(size_bytes=256 << 20, items=30_000_000)
-"""A model of 50,000 modules is no attack: what must end is a result that would fill the memory."""
-PROBE_SECONDS = 20
+    from ci_action.edges.workers.place import ChildLimits, Interpreter
+
+CAN_FORK = sys.platform.startswith("linux")
+"""Elsewhere a forked process cannot use the system's own libraries (macOS), or there is no fork (Windows)."""
 START_SECONDS = 120.0
 """What a worker may need to start and import torch, on a cold and busy machine."""
-OLDEST_PYTHON = (3, 11)
 
 
 class SideRun:
-    """Runs one WorkerSpec to its end. Every target of the spec gets exactly one result, in order."""
+    """Runs one WorkerSpec to its end, step by step, so that two sides can take turns."""
 
     def __init__(
         self,
         *,
         spec: WorkerSpec,
         folder: Path,
-        python: str,
-        environment: Mapping[str, str],
-        timeout_seconds: float,
-        memory_bytes: int | None,
-        on_result: Callable[[TargetResult], None] | None,
+        interpreter: Interpreter,
+        limits: ChildLimits,
+        on_result: Callable[[TargetResult], None],
+        on_death: Callable[[], None],
     ) -> None:
         self.name = spec["side"]
         self._spec = spec
         self._folder = folder
-        self._python = python
-        self._environment = environment
-        self._timeout_seconds = timeout_seconds
-        self._memory_bytes = memory_bytes
+        self._interpreter = interpreter
+        self._limits = limits
         self._on_result = on_result
+        self._on_death = on_death
         self._pending = list(spec["targets"])
         self._results: list[TargetResult] = []
-        self._process: WatchedProcess | None = None
-        self._since = monotonic()
-        self._begun: int | None = None
-        self._results_at_start = 0
-
-    def start(self) -> None:
-        """Start a worker for the targets that have no result yet."""
-        if not self._pending:
-            return
-        out = self._folder / f"out-{len(self._results)}"
-        out.mkdir()
-        self._out = out
-        self._results_at_start = len(self._results)
-        spec: WorkerSpec = {**self._spec, "out": str(out), "targets": self._pending}
-        file = self._folder / f"spec-{len(self._results)}.json"
-        file.write_text(json.dumps(spec), encoding="utf-8")
-        self._since = monotonic()
-        self._process = WatchedProcess(
-            [self._python, "-P", "-m", "ci_action.worker", str(file)],
-            cwd=Path(self._spec["root"]),
-            environment=self._environment,
-            output=self._folder / "output.txt",
-        )
+        self._host: ForkHost | None = None
+        self._process: TargetProcess | None = None
+        # A fork cannot use what CUDA has set up in its parent, and importing torch may do so one day.
+        is_on_cuda = any(target["device"] == "cuda" for target in spec["targets"])
+        self._is_forked = CAN_FORK and not is_on_cuda
+        self._has_begun = False
+        self._flow = self._steps()
 
     def is_done_after_step(self) -> bool:
-        """Take what has been written, judge a death, restart if targets are left. True once all have a result."""
-        if self._process is None:
-            return True
-        ended = self._process.returncode is not None  # asked before reading: nothing is written after the end
-        self._read_results()
-        if ended:
-            self._after_end()
-        else:
-            self._enforce()
-        return self._process is None
+        """Go on as far as nothing has to be waited for. True once all targets have a result."""
+        return next(self._flow, self) is self
 
     def stop(self) -> None:
-        """End the worker and whatever it started."""
+        """End every process of this side and whatever they started."""
+        self._flow.close()
         if self._process is not None:
-            self._process.kill()
-            self._process = None
+            self._process.watched.kill()
+        self._stop_host()
+
+    @property
+    def filenos(self) -> list[int]:
+        """The descriptors that become readable once this side can go on."""
+        return [self._host.fileno] if self._host and self._host.fileno is not None else []
+
+    @property
+    def pids(self) -> set[int]:
+        """The processes that this side runs now."""
+        alive = [item.watched for item in (self._host, self._process) if item is not None]
+        return {item.pid for item in alive if item.returncode is None}
 
     def output(self) -> str:
         """What the side printed, capped."""
-        return shown_output(self._folder / "output.txt")
+        return shown_output(self._output)
 
     @property
     def in_progress(self) -> str:
@@ -104,100 +95,126 @@ class SideRun:
         """One result per target, in the spec's order."""
         return list(self._results)
 
-    def _read_results(self) -> None:
-        while self._pending and (file := self._out / f"{self._pending[0]['index']}.json").exists():
-            self._take(_read(file, self._pending[0], self._spec))
+    @property
+    def _output(self) -> Path:
+        return self._folder / "output.txt"
+
+    def _steps(self) -> Generator[None]:
+        while self._pending:
+            try:
+                result = yield from self._measured(self._pending[0])
+            except OSError as error:  # measured code may have removed what a process needs, or used up all of them
+                failure = a_failure("worker", "OSError", f"its process could not be started: {error.strerror}")
+                result = failed_result(self.in_progress, self.name, failure)
+            if result["failure"] and result["failure"]["stage"] == "environment" and not self._has_begun:
+                self._fail_all(result["failure"])  # whatever stopped this one would stop the next one too
+            else:
+                self._take(result)
+        self._stop_host()
+
+    def _measured(self, target: TargetSpec) -> Generator[None, None, TargetResult]:
+        """Measure one target. Its process is started again only where it has not begun with it."""
+        is_again = False
+        while True:
+            found = yield from self._started(target)
+            if not isinstance(found, tuple):
+                return failed_result(target["id"], self.name, found)
+            process, out = found
+            result = yield from self._result(target, process, out)
+            if result is not None:
+                return result
+            failure = self._not_begun(process)
+            if is_again or failure["stage"] == "environment":
+                return failed_result(target["id"], self.name, failure)
+            is_again = True
+
+    def _started(self, target: TargetSpec) -> Generator[None, None, tuple[TargetProcess, Path] | Failure]:
+        if self._is_forked and (failure := (yield from self._await_host())):
+            return failure
+        # A new folder of a name that nobody knows before: no other target can have left a result in it.
+        out = Path(tempfile.mkdtemp(prefix="out-", dir=self._folder))
+        if self._is_forked and self._host is not None:
+            self._host.fork(target["index"], out)
+            return self._host, out
+        spec: WorkerSpec = {**self._spec, "out": str(out), "targets": [target]}
+        self._process = Started(spec, out / "spec.json", self._interpreter, self._output)
+        return self._process, out
+
+    def _await_host(self) -> Generator[None, None, Failure | None]:
+        """Have a process that can fork, or find that this interpreter's cannot. Return why there is neither."""
+        if self._host is not None and self._host.is_alive:
+            return None
+        self._stop_host()
+        file = Path(tempfile.mkdtemp(prefix="host-", dir=self._folder)) / "spec.json"
+        host = self._host = ForkHost(self._spec, file, self._interpreter, self._output)
+        began, limits = monotonic(), replace(self._limits, timeout_seconds=START_SECONDS)
+        has_ended = False
+        while not host.read():
+            if has_ended:
+                return self._not_begun(host)
+            has_ended = host.watched.returncode is not None  # once more: its answer may have come before its end
+            if breach := host.watched.breach(limits, began, owed="start"):
+                reason = breach.message if breach.kind == "MemoryLimit" else f"not ready within {START_SECONDS:g} s"
+                return a_failure("environment", breach.kind, f"the worker did not start: {reason}")
+            yield
+        if not (host.failure or host.can_fork):
+            self._is_forked = False
+            self._stop_host()
+        return host.failure
+
+    def _result(
+        self, target: TargetSpec, process: TargetProcess, out: Path
+    ) -> Generator[None, None, TargetResult | None]:
+        """Wait for the target's result, and end its process. None if it ended before it had begun."""
+        since, has_begun, grace_seconds = monotonic() + START_SECONDS, False, 0.0
+        result: TargetResult | None = None
+        while result is None:
+            code = process.code  # asked before reading: nothing is written after the end
+            if not has_begun and (out / BEGUN).exists():
+                has_begun, since = True, monotonic()  # its time counts from here, not from the import of torch
+            if (out / RESULT).exists():
+                result, grace_seconds = read_result(out / RESULT, target["id"], self.name), GRACE_SECONDS
+            elif code is not None and not has_begun:
+                break
+            elif code is not None:
+                result = self._failed(target, "WorkerDied", cause(code, process.peak_bytes))
+            elif breach := process.watched.breach(self._limits, since, owed="result"):
+                result = self._failed(target, breach.kind, breach.message)
+            else:
+                yield
+        self._has_begun |= has_begun
+        yield from process.end(grace_seconds)
+        self._process = None
+        if process.watched.returncode is not None:
+            self._on_death()  # what it started may have outlived it
+        return result
+
+    def _failed(self, target: TargetSpec, kind: str, message: str) -> TargetResult:
+        return failed_result(target["id"], self.name, a_failure("worker", kind, message))
+
+    def _not_begun(self, process: TargetProcess) -> Failure:
+        """Return why a process ended before any code of the repository ran in it."""
+        code = process.watched.returncode or 0
+        if self._has_begun:
+            return a_failure("worker", "WorkerDied", f"its process did not start: {cause(code, 0)}")
+        reason = unfit(self._interpreter.python)
+        reason = reason or f"the worker did not start: {_last_line(self.output()) or cause(code, 0)}"
+        return a_failure("environment", "WorkerDied", reason)
 
     def _take(self, result: TargetResult) -> None:
         self._pending.pop(0)
         self._results.append(result)
-        self._since = monotonic()
-        if self._on_result:
-            self._on_result(result)
+        self._on_result(result)
 
-    def _enforce(self) -> None:
-        assert self._process is not None  # noqa: S101 # asked by the caller
-        used = self._process.look()
-        allowed = self._timeout_seconds + (0 if self._has_begun() else START_SECONDS)
-        if self._memory_bytes is not None and used > self._memory_bytes:
-            limit = f"memory-limit is {shown_bytes(self._memory_bytes)}"
-            self._bury("MemoryLimit", f"stopped at {shown_bytes(used)} of memory, the {limit}")
-        elif monotonic() - self._since > allowed:
-            self._bury("Timeout", f"no result within {self._timeout_seconds:g} s, the timeout-seconds of the config")
+    def _fail_all(self, failure: Failure) -> None:
+        while self._pending:
+            self._take(failed_result(self._pending[0]["id"], self.name, failure))
 
-    def _has_begun(self) -> bool:
-        """Whether the next target is under way; its time counts from there, not from the import of torch."""
-        index = self._pending[0]["index"] if self._pending else None
-        if index != self._begun and index is not None and (self._out / f"{index}.begun").exists():
-            self._begun, self._since = index, monotonic()
-        return index == self._begun
-
-    def _after_end(self) -> None:
-        assert self._process is not None  # noqa: S101 # asked by the caller
-        if not self._pending:
-            self.stop()  # also ends what the measured code may have left behind
-            return
-        code = self._process.returncode or 0
-        if (self._out / f"{self._pending[0]['index']}.begun").exists():
-            self._bury("WorkerDied", cause(code, self._process.peak_bytes))
-            return
-        if (self._out / "ready").exists() and len(self._results) > self._results_at_start:
-            self.stop()  # it died between two targets: the next one is not to blame
-            self.start()
-            return
-        reason = _unfit(self._python) or f"the worker did not start: {_last_line(self.output()) or cause(code, 0)}"
-        self.stop()
-        while self._pending:  # whatever stopped it would stop the next one too
-            self._take(failed_result(self._pending[0], self._spec, "environment", "WorkerDied", reason))
-
-    def _bury(self, kind: str, message: str) -> None:
-        """Give the target in progress its failure, and go on with the others in a fresh worker."""
-        self.stop()
-        self._take(failed_result(self._pending[0], self._spec, "worker", kind, message))
-        self.start()
-
-
-def _read(file: Path, target: TargetSpec, spec: WorkerSpec) -> TargetResult:
-    try:
-        if file.is_symlink():
-            raise EvidenceError("the result is a link")
-        result: Any = parse_json(file.read_bytes(), LARGE)
-        if not isinstance(result, dict) or result.get("version") != SPEC_VERSION:
-            raise EvidenceError("the result is of another version")
-        if (result.get("id"), result.get("side")) != (target["id"], spec["side"]):
-            raise EvidenceError("the result is of another target")
-        return cast("TargetResult", result)
-    except (EvidenceError, OSError) as error:
-        return failed_result(target, spec, "worker", "MalformedResult", f"the worker's result cannot be used: {error}")
-
-
-def failed_result(target: TargetSpec, spec: WorkerSpec, stage: Stage, kind: str, message: str) -> TargetResult:
-    """Give the result of a target that its worker could not give."""
-    failure: Failure = {"stage": stage, "type": kind, "message": message, "frames": []}
-    return {
-        "version": SPEC_VERSION,
-        "id": target["id"],
-        "side": spec["side"],
-        "report": None,
-        "failure": failure,
-        "seconds": 0.0,
-    }
-
-
-def _unfit(python: str) -> str | None:
-    """Ask the interpreter itself why a worker could not start: too old, or not a Python at all."""
-    question = [python, "-c", "import sys; print('%d %d %d' % sys.version_info[:3])"]
-    try:
-        answer = subprocess.run(question, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
-        version = tuple(int(part) for part in answer.stdout.split())
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        version = ()
-    if len(version) != 3:
-        return f"{python} is not a working Python: name another interpreter with the input python"
-    if version < OLDEST_PYTHON:
-        shown = ".".join(map(str, version))
-        return f"{python} is Python {shown}, and 3.11 or newer is needed: name another one with the input python"
-    return None
+    def _stop_host(self) -> None:
+        if self._host is not None:
+            self._host.stop()
+            self._host = None
+            self._on_death()
 
 
 def _last_line(output: str) -> str:

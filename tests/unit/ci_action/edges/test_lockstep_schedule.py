@@ -15,9 +15,9 @@ from ci_action.core.config.entries import Benchmark
 from ci_action.core.timing.lockstep import FEWEST_BLOCKS, BenchmarkJob
 from ci_action.core.timing.rounds import log_ratios
 from ci_action.edges.workers import lockstep
-from ci_action.edges.workers.limits import ChildLimits
 from ci_action.edges.workers.lockstep import time_targets
 from ci_action.edges.workers.lockstep_worker import WorkerFailed
+from ci_action.edges.workers.place import ChildLimits
 
 PEAK = {"device": "cpu", "metric": "pytorch_tensor_bytes", "baseline_bytes": 1, "peak_bytes": 2, "delta_bytes": 1}
 
@@ -90,6 +90,11 @@ def job(identity: str, *, needs_control: bool = True, budget: float | None = Non
         needs_control=needs_control,
         budget_seconds=budget,
     )
+
+
+@pytest.fixture(autouse=True)
+def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "start_worker", lambda place, spec: place.start(spec))
 
 
 def timed(place: FakePlace, *jobs: BenchmarkJob) -> Any:

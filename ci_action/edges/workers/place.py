@@ -1,0 +1,38 @@
+"""Where and how workers run: interpreters, limits, a scratch folder. Values only: every edge may know them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from ci_action.core.spec import Side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildLimits:
+    """What a worker may use: seconds per target, and bytes of memory over its whole process tree."""
+
+    timeout_seconds: float = 600.0
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """What runs a side's workers."""
+
+    python: str
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerPlace:
+    """Where and how workers run: each side's interpreter, a scratch folder, and their limits."""
+
+    interpreters: Mapping[Side, Interpreter]
+    scratch: Path
+    limits: ChildLimits
+    on_output: Callable[[str, str], None] | None = None

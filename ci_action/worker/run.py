@@ -43,7 +43,9 @@ def run_target(spec: WorkerSpec, target: TargetSpec) -> TargetResult:
         raise
     except BaseException as error:  # noqa: BLE001 # sys.exit() in a model must not end the other targets
         failure = describe(error, progress.stage, Path(spec["root"]).resolve())
-    foreign = foreign_modules(Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"])
+    foreign = foreign_modules(
+        Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"], spec["side"]
+    )
     if foreign:
         report, failure = None, _isolation_failure(spec, foreign)
     return {

@@ -59,7 +59,7 @@ class _Judge:
             return self._unless_heads(file, f"{inner} of the checkout", seen)
         shown = f"{Path(file.folder).name}/{file.inner}"
         if is_made_from(self.checkout, file):
-            return self._unless_heads(file, f"{shown}, which was installed from the checkout", seen)
+            return self._unless_heads(file, f"{shown}, which was installed from the checkout", seen, joint=" and")
         for place in sources.places(self.checkout, file.inner):
             if self._is_changed_source(file, place, seen):
                 return f"{shown}, which the checkout has in {place or '.'}, not from its own commit: " + self._advice(
@@ -71,7 +71,7 @@ class _Judge:
             )
         return ""
 
-    def _unless_heads(self, file: LoadedFile, place: str, seen: list[LoadedFile]) -> str:
+    def _unless_heads(self, file: LoadedFile, place: str, seen: list[LoadedFile], *, joint: str = ", which") -> str:
         """Accuse code of the checkout, but not on head where it is what head has, or is generated from that."""
         if self.side == "base":
             return f"{place}, not from its own commit: {self._advice(file, seen)}"
@@ -79,7 +79,7 @@ class _Judge:
         if not own or any(sources.same_text(file.read(), sources.read(path)) for path in own):
             return ""
         other = own[0].relative_to(self.worktree).as_posix()
-        told = f"{place}, which differs from {other} of its own commit"
+        told = f"{place}{joint} differs from {other} of its own commit"
         return f"{told}: install the package after the commit is checked out, or {self._advice(file, seen)}"
 
     def _own(self, file: LoadedFile) -> list[Path]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +17,8 @@ from support.measuring import measured, spec
 from ci_action.core.spec import TargetResult
 
 NET = """
-import torch
 # a file of some length, so that no two are equal by accident
-def net():
-    return torch.nn.Linear({width}, 1), (torch.zeros(1, {width}),)
+WIDTH = {width}
 """
 PACKAGE = {"mypkg/__init__.py": "", "mypkg/net.py": NET.format(width=4)}
 CHANGED = {"mypkg/__init__.py": "", "mypkg/net.py": NET.format(width=8)}
@@ -44,20 +43,31 @@ class Place:
     def site(self) -> Path:
         return self.tmp / "env" / "site-packages"
 
-    def measure(self, side: str, factory: str = "mypkg.net:net", **options: Any) -> TargetResult:
-        """Measure in a worker that has ``site`` on its path as every interpreter has its own."""
-        (self.tmp / "start").mkdir(exist_ok=True)
-        python = self.tmp / "python"
-        startup = f"import sys; sys.path.append({str(self.site)!r})"
-        (self.tmp / "start" / "sitecustomize.py").write_text(options.pop("startup", startup))
-        python.write_text(
-            f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{self.tmp / "start"}" exec {json.dumps(__import__("sys").executable)} "$@"\n'
-        )
-        python.chmod(0o755)
-        one = spec(self.worktree, factory, side=side)
-        one["checkout"] = str(self.checkout)
-        one["import_paths"] = options.pop("import_paths", ["src", "."])
-        return measured(self.tmp, one, python=str(python))[0]
+    def faults(self, side: str, *modules: str, startup: str = "", import_paths: tuple[str, ...] = ("src", ".")) -> str:
+        """Import modules as a worker does, in a process whose interpreter has ``site``, and return the first fault."""
+        given = [str(self.worktree), str(self.worktree), str(self.checkout), list(import_paths), side]
+        script = f"""
+import sys
+sys.path.append({str(self.site)!r})
+{startup}
+from pathlib import Path
+from ci_action.worker.isolation import foreign_modules
+from ci_action.worker.load import prepend_import_paths
+root, worktree, checkout, import_paths, side = {given!r}
+prepend_import_paths(Path(root), import_paths)
+for name in {list(modules or ("mypkg.net",))!r}:
+    __import__(name)
+print(*foreign_modules(Path(root), Path(worktree), Path(checkout), import_paths, side), sep="\\n")
+"""
+        command = [sys.executable, "-P", "-c", script]
+        done = subprocess.run(command, cwd=self.worktree, capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stderr
+        return done.stdout.partition("\n")[0]
+
+    def measure(self, side: str) -> TargetResult:
+        """Measure ``bench/models.py:net`` in a real worker, whose code adds ``site`` as an interpreter would."""
+        one = spec(self.worktree, "net", side=side)
+        return measured(self.tmp, {**one, "checkout": str(self.checkout)})[0]
 
 
 @pytest.fixture
@@ -66,13 +76,6 @@ def place(tmp_path: Path) -> Place:
     for folder in (found.worktree, found.checkout):
         put(folder, {"readme": "x"})
     return found
-
-
-def fault(result: TargetResult) -> str:
-    failure = result["failure"]
-    assert failure is not None, "it was measured"
-    assert failure["stage"] == "isolation", failure
-    return failure["message"]
 
 
 def in_python(files: dict[str, str], folder: str = "python") -> dict[str, str]:
@@ -97,12 +100,10 @@ def test_base_is_not_measured_with_the_code_that_was_installed_from_the_checkout
     put(place.worktree, in_python(PACKAGE, folder))
     put(place.checkout, in_python(CHANGED, folder))
     install(place.site, CHANGED, source=SOURCES[source](place))
-    told = fault(place.measure("base"))
-    assert told.startswith("base imported mypkg")
-    assert f"add {folder!r} to import-paths" in told
-    measured_again = place.measure("base", import_paths=["src", ".", folder])
-    assert measured_again["report"] is not None
-    assert measured_again["report"]["totals"]["parameters"]["value"] == 5
+    told = place.faults("base")
+    assert told.startswith("imported mypkg from site-packages/mypkg/__init__.py, which ")
+    assert told.endswith(f"not from its own commit: add {folder!r} to import-paths")
+    assert not place.faults("base", import_paths=("src", ".", folder))
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -110,65 +111,65 @@ def test_head_is_measured_with_an_installed_copy_of_itself(place: Place, source:
     for folder in (place.worktree, place.checkout):
         put(folder, in_python(CHANGED))
     install(place.site, CHANGED, source=SOURCES[source](place))
-    assert place.measure("head")["failure"] is None
+    assert not place.faults("head")
 
 
 def test_line_endings_and_generated_files_make_no_installed_copy_foreign_on_head(place: Place) -> None:
-    put(place.worktree, in_python(CHANGED))
-    put(place.checkout, in_python(CHANGED))
-    crlf = {name: text.replace("\n", "\r\n") for name, text in CHANGED.items()}
-    version = {"mypkg/_version.py": "VERSION = '1'\n", "mypkg/__init__.py": "from mypkg._version import VERSION\n"}
-    put(place.worktree, in_python({"mypkg/__init__.py": version["mypkg/__init__.py"]}))
-    install(place.site, {**crlf, **version}, source=of_folder(place.checkout))
-    assert place.measure("head")["failure"] is None
+    init = {"mypkg/__init__.py": "from mypkg._version import VERSION\n"}
+    for folder in (place.worktree, place.checkout):
+        put(folder, in_python({**CHANGED, **init}))
+    crlf = {name: text.replace("\n", "\r\n") for name, text in {**CHANGED, **init}.items()}
+    install(place.site, {**crlf, "mypkg/_version.py": "VERSION = '1'\n"}, source=of_folder(place.checkout))
+    assert not place.faults("head")
 
 
 def test_an_installed_copy_that_is_stale_is_not_heads_code(place: Place) -> None:
     for folder in (place.worktree, place.checkout):
         put(folder, in_python(CHANGED))
     install(place.site, PACKAGE, source=of_folder(place.checkout))
-    told = fault(place.measure("head"))
-    assert told.startswith(
-        "head imported mypkg.net from site-packages/mypkg/net.py, which was installed from the checkout, which differs "
-        "from python/mypkg/net.py of its own commit: install the package after the commit is checked out, or add "
+    assert place.faults("head") == (
+        "imported mypkg.net from site-packages/mypkg/net.py, which was installed from the checkout and differs from "
+        "python/mypkg/net.py of its own commit: install the package after the commit is checked out, "
+        "or add 'python' to import-paths"
     )
 
 
 def test_an_optional_package_that_only_head_has_is_not_bases(place: Place) -> None:
-    optional = "try:\n    import mypkg.extra\nexcept ImportError:\n    pass\n"
-    uses = {"bench/models.py": f"{optional}{NET.format(width=3)}"}
-    for folder in (place.worktree, place.checkout):
-        put(folder, uses)
     new = {"mypkg/__init__.py": "", "mypkg/extra.py": NET.format(width=9)}
     put(place.checkout, in_python(new))
     install(place.site, new, source=of_folder(place.checkout))
-    told = fault(place.measure("base", "bench/models.py:net"))
-    assert told.startswith("base imported mypkg from site-packages/mypkg/__init__.py")
-    assert told.partition(";")[0].endswith(SEPARATE)
+    told = place.faults("base", "mypkg.extra")
+    assert told.startswith("imported mypkg from site-packages/mypkg/__init__.py")
+    assert told.endswith(SEPARATE)
 
 
 def test_a_package_new_on_head_is_found_without_the_installers_word(place: Place) -> None:
-    put(place.worktree, {"bench/models.py": f"import fresh.extra\n{NET.format(width=3)}"})
     new = {"fresh/__init__.py": "", "fresh/extra.py": NET.format(width=9)}
     put(place.checkout, in_python(new))
     put(place.site, new)  # copied there by hand
-    assert "base imported fresh" in fault(place.measure("base", "bench/models.py:net"))
+    assert place.faults("base", "fresh.extra").startswith("imported fresh from")
+    assert not place.faults("head", "json")
 
 
-@pytest.mark.parametrize("name", ["_C.so", "mypkg_pb2.py"])
-def test_what_is_generated_from_the_checkout_is_its_code_too(place: Place, name: str) -> None:
-    files = {**CHANGED, f"mypkg/{name}": "" if name.endswith("py") else "not really"}
-    models = f"import importlib.util, mypkg\n{NET.format(width=3)}"
-    if name.endswith("py"):
-        models = f"import mypkg.mypkg_pb2\n{models}"
-    else:  # a library of torch.ops.load_library is no module, and no loader names it
-        models = f"import mmap\nlib = open({str(place.site / 'mypkg/_C.so')!r}, 'rb')\nheld = mmap.mmap(lib.fileno(), 0, prot=mmap.PROT_READ)\n{NET.format(width=3)}"
-    put(place.worktree, {"bench/models.py": models})
+def test_a_generated_module_of_the_checkout_is_its_code_too(place: Place) -> None:
     put(place.checkout, in_python(CHANGED))
-    install(place.site, files, source=of_folder(place.checkout))
-    told = fault(place.measure("base", "bench/models.py:net"))
-    assert name.removesuffix(".py") in told or "imported mypkg from" in told
-    assert place.measure("head", "bench/models.py:net")["failure"] is None
+    install(place.site, {**CHANGED, "mypkg/net_pb2.py": "A = 1\n"}, source=of_folder(place.checkout))
+    assert place.faults("base", "mypkg.net_pb2").startswith("imported mypkg from")
+    assert not place.faults("head", "mypkg.net_pb2")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux tells which libraries are loaded")
+def test_a_library_that_no_module_stands_for_is_seen(place: Place) -> None:
+    put(place.worktree, {"mypkg/__init__.py": ""})
+    install(place.site, {"mypkg/_C.so": "not really"}, source=of_folder(place.checkout))
+    library = str(place.site / "mypkg" / "_C.so")
+    held = f"import mmap; file = open({library!r}, 'rb'); held = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)"
+    told = place.faults("base", "mypkg", startup=held)
+    assert told == (
+        "imported _C.so from site-packages/mypkg/_C.so, which was installed from the checkout, "
+        f"not from its own commit: {SEPARATE}"
+    )
+    assert not place.faults("head", "mypkg", startup=held)
 
 
 def test_a_namespace_is_shared_with_others(place: Place) -> None:
@@ -177,21 +178,19 @@ def test_a_namespace_is_shared_with_others(place: Place) -> None:
     put(place.worktree, in_python({**net, "acme/net/model.py": NET.format(width=4)}))
     install(place.site, net, source=of_folder(place.checkout))
     install(place.site, {"acme/tools/__init__.py": "SIZE = 1\n"}, name="acme-tools")
-    assert "add 'python' to import-paths" in fault(place.measure("base", "acme.net.model:net"))
-    put(place.worktree, {"bench/models.py": f"import acme.tools\n{NET.format(width=3)}"})
-    assert place.measure("base", "bench/models.py:net")["failure"] is None
+    assert "add 'python' to import-paths" in place.faults("base", "acme.net.model")
+    assert not place.faults("base", "acme.tools")
 
 
 def test_a_zip_of_the_checkouts_code_is_its_code(place: Place) -> None:
     put(place.worktree, in_python(PACKAGE))
     put(place.checkout, in_python(CHANGED))
-    egg = place.site / "mypkg-1.0.egg"
-    egg.parent.mkdir(parents=True)
+    egg = place.tmp / "mypkg-1.0.egg"
     with zipfile.ZipFile(egg, "w") as archive:
         for name, text in CHANGED.items():
             archive.writestr(name, text)
-    told = fault(place.measure("base", startup=f"import sys; sys.path.append({str(egg)!r})"))
-    assert told.startswith("base imported mypkg")
+    startup = f"import sys; sys.path.append({str(egg)!r})"
+    assert place.faults("base", startup=startup).startswith("imported mypkg.net from mypkg-1.0.egg/mypkg/net.py")
 
 
 def test_an_editable_install_gives_head_its_own_code_and_base_none(place: Place) -> None:
@@ -200,18 +199,16 @@ def test_an_editable_install_gives_head_its_own_code_and_base_none(place: Place)
     finder = {"__editable___mypkg_1_0_finder.py": "", "__editable__.mypkg-1.0.pth": str(place.checkout / "python")}
     install(place.site, finder, source=of_folder(place.checkout, editable=True))
     startup = f"import site; site.addsitedir({str(place.site)!r}); import __editable___mypkg_1_0_finder"
-    assert place.measure("head", startup=startup)["failure"] is None
-    assert "python/mypkg/__init__.py of the checkout" in fault(place.measure("base", startup=startup))
-    put(place.worktree, {"bench/models.py": NET.format(width=3)})
-    assert place.measure("base", "bench/models.py:net", startup=startup)["failure"] is None  # the finder is no code
+    assert not place.faults("head", startup=startup)
+    assert "from python/mypkg/__init__.py of the checkout" in place.faults("base", startup=startup)
+    assert not place.faults("base", "json", startup=startup)  # the finder is no code
 
 
-def test_a_module_that_a_call_loads_late_is_seen(place: Place) -> None:
-    put(place.checkout, in_python(CHANGED))
+def test_a_module_that_was_taken_away_again_is_seen(place: Place) -> None:
     install(place.site, CHANGED, source=of_folder(place.checkout))
-    late = "import torch\nclass Net(torch.nn.Linear):\n    def forward(self, x):\n        import mypkg.net\n        return x\n"
-    put(place.worktree, {"bench/models.py": f"{late}def net():\n    return Net(1, 1), (torch.zeros(1, 1),)\n"})
-    assert "base imported mypkg" in fault(place.measure("base", "bench/models.py:net"))
+    hides = {"hides.py": "import sys, mypkg.net as net\nnet.__file__ = None\n"}
+    put(place.worktree, hides)
+    assert place.faults("base", "hides").startswith("imported mypkg")
 
 
 @pytest.mark.parametrize("side", ["base", "head"])
@@ -242,21 +239,19 @@ def test_a_module_that_a_call_loads_late_is_seen(place: Place) -> None:
 def test_third_party_code_is_the_environment(
     place: Place, side: str, own: dict[str, str], checkout: dict[str, str], installed: dict[str, str]
 ) -> None:
-    put(place.worktree, {**own, "bench/models.py": f"import theirs\n{NET.format(width=3)}"})
+    put(place.worktree, own)
     put(place.checkout, checkout)
     install(place.site, installed, name="theirs")
-    preload = "; import theirs" if "theirs.py" in own else ""  # an import path comes first otherwise
-    folders = [str(place.site), str(place.checkout / ".venv/lib/site-packages")]
-    startup = f"import sys; sys.path += {folders!r}{preload}"
-    assert place.measure(side, "bench/models.py:net", startup=startup)["failure"] is None
+    startup = f"sys.path.append({str(place.checkout / '.venv/lib/site-packages')!r})"
+    preload = "\nimport theirs" if "theirs.py" in own else ""  # an import path comes first otherwise
+    assert not place.faults(side, "theirs", startup=startup + preload)
 
 
 def test_a_module_that_hides_what_the_pull_request_changes_is_named(place: Place) -> None:
-    put(place.worktree, {"theirs.py": "C = 1\n", "bench/models.py": f"import theirs\n{NET.format(width=3)}"})
+    put(place.worktree, {"theirs.py": "C = 1\n"})
     put(place.checkout, {"theirs.py": "C = 2\n"})
     install(place.site, {"theirs.py": "A = 1\n"}, name="theirs")
-    startup = f"import sys; sys.path.append({str(place.site)!r}); import theirs"
-    told = fault(place.measure("base", "bench/models.py:net", startup=startup))
+    told = place.faults("base", "theirs", startup="import theirs")
     assert told.endswith("which has a module of that name: rename it, or uninstall the other")
 
 
@@ -266,11 +261,29 @@ def test_a_release_of_the_repositorys_own_package_does_not_stand_in_for_a_change
     put(place.checkout, {**project, **in_python(CHANGED)})
     released = {"mypkg/__init__.py": "", "mypkg/net.py": NET.format(width=2)}
     install(place.site, released, name="my_pkg")
-    assert "add 'python' to import-paths" in fault(place.measure("base"))
+    assert "add 'python' to import-paths" in place.faults("base")
 
 
 def test_packages_of_pip_install_target_are_the_environment(place: Place) -> None:
-    put(place.worktree, {"bench/models.py": f"import theirs\n{NET.format(width=3)}"})
     install(place.checkout / "deps", {"theirs/__init__.py": "A = 1\n"}, name="theirs")
-    startup = f"import sys; sys.path.append({str(place.checkout / 'deps')!r})"
-    assert place.measure("base", "bench/models.py:net", startup=startup)["failure"] is None
+    assert not place.faults("base", "theirs", startup=f"sys.path.append({str(place.checkout / 'deps')!r})")
+
+
+def test_a_module_that_a_call_loads_late_is_seen_by_a_real_worker(place: Place) -> None:
+    put(place.checkout, in_python(CHANGED))
+    install(place.site, CHANGED, source=of_folder(place.checkout))
+    late = f"""
+import sys, torch
+sys.path.append({str(place.site)!r})
+class Net(torch.nn.Linear):
+    def forward(self, x):
+        import mypkg.net
+        return x
+def net():
+    return Net(1, 1), (torch.zeros(1, 1),)
+"""
+    put(place.worktree, {"bench/models.py": late})
+    failure = place.measure("base")["failure"]
+    assert failure is not None
+    assert (failure["stage"], failure["message"][:31]) == ("isolation", "base imported mypkg from site-p")
+    assert place.measure("head")["failure"] is None

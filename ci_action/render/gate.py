@@ -35,10 +35,13 @@ def gate_line(verdict: Verdict, plan: Plan) -> GateLine:
         why = "base has no config" if plan.is_report_only else "no limit covers what was measured"
         return GateLine(status="not set", why=f"{why}: this only reports")
     if verdict.accepted:
-        return GateLine(status="passed", why="what exceeds a limit was accepted, see below")
+        unknown = "; changed dependencies not measured" if plan.changed_dependencies else ""
+        return GateLine(status="passed", why=f"what exceeds a limit was accepted, see below{unknown}")
     if open_rows and len(open_rows) == len(judged):
         return GateLine(status="not judged", why=f"{_metrics(len(open_rows))} could not be judged; policy: warn")
     reasons = []
+    if plan.changed_dependencies:
+        reasons.append("changed dependencies not measured")
     removed = {row.target for row in judged if row.word is Word.REMOVED}
     if any(row.gate is Gate.WARN and row.word is not Word.REMOVED and not is_open(row) for row in judged):
         reasons.append("with warnings")

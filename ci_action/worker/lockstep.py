@@ -16,6 +16,7 @@ from ci_action.core.spec import Failure, Stage, WorkerSpec
 from ci_action.core.timing.lockstep import ANSWER_BYTES, Answer
 from ci_action.worker.failure import describe
 from ci_action.worker.isolation import foreign_modules
+from ci_action.worker.missing import place_in_checkout
 
 
 def serve(spec: WorkerSpec, commands: TextIO, answers: TextIO) -> None:
@@ -41,7 +42,8 @@ def serve(spec: WorkerSpec, commands: TextIO, answers: TextIO) -> None:
                 checked = len(sys.modules)
             _send(answers, answer)
     except BaseException as error:  # noqa: BLE001 # sys.exit() in a model is a failure with a name as well
-        failure: Failure = describe(error, "isolation" if isinstance(error, IsolationError) else stage, root)
+        found: Stage = "isolation" if isinstance(error, IsolationError) else stage
+        failure: Failure = describe(error, found, root, place_in_checkout(spec))
         _send(answers, {"failure": failure})
 
 

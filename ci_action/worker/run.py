@@ -13,6 +13,7 @@ from ci_action.worker.defaults import defaults_restored
 from ci_action.worker.failure import describe, is_our_own
 from ci_action.worker.isolation import foreign_modules
 from ci_action.worker.load import Factory, load_factory
+from ci_action.worker.missing import place_in_checkout
 from ci_action.worker.seeding import seed_everything
 from ci_action.worker.target import build, with_arguments
 from ci_action.worker.wire import write_result
@@ -42,7 +43,7 @@ def run_target(spec: WorkerSpec, target: TargetSpec) -> TargetResult:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 # sys.exit() in a model must not end the other targets
-        failure = describe(error, progress.stage, Path(spec["root"]).resolve())
+        failure = describe(error, progress.stage, Path(spec["root"]).resolve(), place_in_checkout(spec))
     foreign = foreign_modules(
         Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"], spec["side"]
     )

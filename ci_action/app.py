@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.comparing import compare
 from ci_action.core.config.file import find_config, load_config
+from ci_action.core.dependencies import dependency_files
 from ci_action.core.judging import judge
 from ci_action.core.planning import make_plan, target_specs
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult, WorkerSpec
 from ci_action.core.timing.lockstep import benchmark_jobs
 from ci_action.core.timing.rows import with_timings
 from ci_action.core.verdict import Gate
-from ci_action.errors import ConfigError, GitError
+from ci_action.errors import ConfigError, GitError, PublishError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,15 +66,16 @@ def prepare(
         except ConfigError as error:
             problem = problem or f"base's config is not valid, so nothing is judged until its fix is merged: {error}"
     head_config = config_at(commits.measured_sha, git, working_directory)
+    changed = _changed_paths(commits, base_config, head_config, git)
     plan = make_plan(
         commits,
         base_config=base_config,
         head_config=head_config,
         pull_request=pull_request,
         working_directory=working_directory,
-        changed_paths=_changed_paths(commits, base_config, git),
+        changed_paths=changed,
     )
-    return Prepared(plan=plan, problem=problem)
+    return Prepared(plan=replace(plan, changed_dependencies=_dependencies(plan, changed, git)), problem=problem)
 
 
 def config_at(sha: str, git: ConfigSource, working_directory: str) -> Config | None:
@@ -115,11 +117,34 @@ def _failed(results: list[list[TargetResult]]) -> set[str]:
     return {result["id"] for side in results for result in side if result["failure"]}
 
 
-def _changed_paths(commits: Commits, base: Config | None, git: ConfigSource) -> list[str] | None:
-    """Asked of git only where the owner skips targets by path."""
-    if commits.base_sha is None or base is None or not any(target.paths for target in base.targets):
+def _changed_paths(commits: Commits, base: Config | None, head: Config | None, git: ConfigSource) -> list[str] | None:
+    """List what changed: the owner may skip targets by path, and one environment for both sides hides what it needs."""
+    config = base or head
+    if commits.base_sha is None or config is None:
         return None
-    return git.changed_paths(commits.base_sha, commits.measured_sha)
+    if base is not None and any(target.paths for target in base.targets):
+        return git.changed_paths(commits.base_sha, commits.measured_sha)
+    if config.environment != "shared":
+        return None
+    try:
+        return git.changed_paths(commits.base_sha, commits.measured_sha)
+    except PublishError:  # a note is not worth the report
+        return None
+
+
+def _dependencies(plan: Plan, changed: list[str] | None, git: ConfigSource) -> tuple[str, ...]:
+    """Name the changed files that say what is installed, where no side has an installation of its own."""
+    base, head = plan.commits.base_sha, plan.commits.measured_sha
+    if base is None or plan.policy.environment != "shared":
+        return ()
+
+    def text(sha: str, path: str) -> str | None:
+        try:
+            return git.read(sha, path)
+        except (GitError, PublishError):  # no text of a reasonable size: nobody knows what it says
+            return "\0"
+
+    return dependency_files(changed or (), lambda path: (text(base, path), text(head, path)))
 
 
 def _spec(plan: Plan, side: Side) -> WorkerSpec:

@@ -32,6 +32,7 @@ def verdict_document(verdict: Verdict, plan: Plan) -> dict[str, Any]:
             "base": plan.base_config.source if plan.base_config else None,
             "head": plan.head_config.source if plan.head_config else None,
         },
+        "changed_dependencies": list(plan.changed_dependencies),
         "accepted": asdict(verdict.accepted) if verdict.accepted else None,
         "targets": [_target(target) for target in verdict.targets],
         "notes": list(verdict.notes),

@@ -56,6 +56,8 @@ class Plan:
     """Sentences about config keys that the pull request edits and that take effect after the merge."""
     pull_request: PullRequest | None = None
     working_directory: str = "."
+    changed_dependencies: tuple[str, ...] = ()
+    """Files that change what is installed, where both sides share one environment: their effect is not measured."""
 
     @property
     def policy(self) -> Config:

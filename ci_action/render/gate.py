@@ -34,15 +34,20 @@ def gate_line(verdict: Verdict, plan: Plan) -> GateLine:
         why = "base has no config" if plan.is_report_only else "no limit covers what was measured"
         return GateLine(status="not set", why=f"{why}: this only reports")
     if verdict.accepted:
-        return GateLine(status="passed", why="what exceeds a limit was accepted, see below")
+        why = ["what exceeds a limit was accepted, see below", *_unmeasured(plan)]
+        return GateLine(status="passed", why="; ".join(why))
     if len(open_rows) == len(limited):
         return GateLine(status="not judged", why="; ".join(_open_words(open_rows)))
-    return GateLine(status="passed", why="; ".join([*_warnings(limited), *_open_words(open_rows)]))
+    return GateLine(status="passed", why="; ".join([*_unmeasured(plan), *_warnings(limited), *_open_words(open_rows)]))
 
 
 def is_open(row: Row) -> bool:
     """Check whether a limit covers the row and could not be judged by its values."""
     return row.basis is Basis.POLICY and not row.is_removed
+
+
+def _unmeasured(plan: Plan) -> list[str]:
+    return ["changed dependencies not measured"] if plan.changed_dependencies else []
 
 
 def _warnings(limited: Sequence[Row]) -> list[str]:

@@ -23,6 +23,8 @@ MOST_CHARACTERS = 96
 _NAME_LENGTHS = (40, 28, 20)
 _LONGEST_REASON = 40
 _LIMITED = frozenset({State.REGRESSION, State.WARNING, State.ACCEPTED, State.WITHIN})
+_QUIET = frozenset({State.EQUAL, State.SKIPPED})
+_WARNED = State.WARNING.value.glyph
 _FIELD = re.compile(r"its (?:method|unit|scope)")
 
 
@@ -31,7 +33,7 @@ def headline(verdict: Verdict, plan: Plan, quote: Quote = name, *, glyph: bool =
     line = ""
     for length in _NAME_LENGTHS:
         line, counts = _parts(verdict, plan, partial(quote, length=length))
-        mark = f"{_lead(verdict).value.glyph} " if glyph else ""
+        mark = f"{_WARNED if _is_about_dependencies(verdict, plan) else _lead(verdict).value.glyph} " if glyph else ""
         line = mark + line
         if len(line) <= MOST_CHARACTERS:
             return _with_counts(line, counts)
@@ -66,8 +68,29 @@ def _with_counts(line: str, counts: list[str]) -> str:
     return line
 
 
+def _is_about_dependencies(verdict: Verdict, plan: Plan) -> bool:
+    """Check whether nothing moved in a run that could not measure what the changed dependencies do."""
+    return bool(plan.changed_dependencies and verdict.targets) and _lead(verdict) in _QUIET
+
+
+def _dependencies(verdict: Verdict, plan: Plan, quote: Quote) -> tuple[str, list[str]]:
+    """Return the line of a run that says nothing of what it was asked about, and how the code alone did."""
+    first, *more = plan.changed_dependencies
+    names = quote(first) + (f" and {len(more)} more" if more else "")
+    everything = targets(len(verdict.targets))
+    counts = [
+        f"{count} of {everything} {'skipped' if state is State.SKIPPED else 'otherwise equal'}"
+        if state in _QUIET
+        else f"{count} {state.value.counted}"
+        for state, count in state_counts(verdict).items()
+    ]
+    return f"Dependencies not measured: {names}", counts
+
+
 def _parts(verdict: Verdict, plan: Plan, quote: Quote) -> tuple[str, list[str]]:
     """Give the line's own words, and the counts of the other states."""
+    if _is_about_dependencies(verdict, plan):
+        return _dependencies(verdict, plan, quote)
     found, lead = state_counts(verdict), _lead(verdict)
     subject = _whole_run(verdict, plan, lead, found, quote)
     leading = [target for target in verdict.targets if state_of(target) is lead]
@@ -80,7 +103,8 @@ def _parts(verdict: Verdict, plan: Plan, quote: Quote) -> tuple[str, list[str]]:
         for state, count in found.items()
         if state is not lead and (state is not State.EQUAL or is_several or lead is State.NOT_MEASURED)
     ]
-    return f"{lead.value.headline}{subject}", rest
+    unknown = ["changed dependencies not measured"] if plan.changed_dependencies else []
+    return f"{lead.value.headline}{subject}", [*unknown, *rest]
 
 
 def _whole_run(verdict: Verdict, plan: Plan, lead: State, found: dict[State, int], quote: Quote) -> str | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ci_action.render.medium import Medium, Quote
 
 _MOST_NAMED = 5
+_LONGEST_PATH = 80
 
 
 def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: Medium) -> list[str]:
@@ -35,6 +36,20 @@ def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: 
         *_acceptance(verdict, medium.quote),
         *(f"Note: {medium.prose(note)}" for note in verdict.notes),
     ]
+
+
+def dependencies(plan: Plan, medium: Medium) -> str:
+    """Say which changed files this run cannot measure, and what would; nothing where there are none."""
+    changed = plan.changed_dependencies
+    if not changed:
+        return ""
+    more = [f"{len(changed) - _MOST_NAMED} more"] if len(changed) > _MOST_NAMED else []
+    names = _listed([*(medium.quote(path, length=_LONGEST_PATH) for path in changed[:_MOST_NAMED]), *more])
+    separate = medium.quote('environment = "separate"')
+    return (
+        f"Both sides ran in one environment, so the effect of {names} is not in these numbers. "
+        f"{separate} with an {medium.quote('install')} command measures it."
+    )
 
 
 def _equality(verdict: Verdict, rows: list[Row], quote: Quote) -> list[str]:

@@ -31,7 +31,8 @@ def terminal(view: View, verdict: Verdict, plan: Plan, facts: Facts) -> str:
     ]
     lines += _table(view)
     lines += [line for item in view.failures for line in _failure(item.target, item.side, verdict)]
-    lines += ["", *view.plain_sentences] if view.plain_sentences else []
+    said = [*([view.plain_dependencies] if view.plain_dependencies else []), *view.plain_sentences]
+    lines += ["", *said] if said else []
     why = f" ({view.gate.why})" if view.gate.why else ""
     lines += ["", f"{view.plain_headline}. Gate {view.gate.status}{why}, exit {verdict.exit_code}."]
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"

@@ -16,7 +16,7 @@ from ci_action.render.headline import headline
 from ci_action.render.lines import conditions, facts_line, reproduction
 from ci_action.render.medium import MARKDOWN, PLAIN
 from ci_action.render.rows import RowView, change, differing_rows
-from ci_action.render.sentences import sentences
+from ci_action.render.sentences import dependencies, sentences
 from ci_action.render.states import State, state_of
 from torchscan.render import units
 
@@ -78,6 +78,9 @@ class View:
     plain_headline: str
     gate: GateLine
     facts: str
+    dependencies: str
+    """Which changed files are not in these numbers; empty where all is."""
+    plain_dependencies: str
     alert: str
     rows: tuple[RowView, ...]
     failures: tuple[FailureView, ...]
@@ -144,6 +147,8 @@ def build_view(verdict: Verdict, plan: Plan, facts: Facts, results: Results) -> 
         plain_headline=headline(verdict, plan, glyph=False) + _origin(facts),
         gate=gate_line(verdict, plan),
         facts=facts_line(plan, facts),
+        dependencies=dependencies(plan, MARKDOWN),
+        plain_dependencies=dependencies(plan, PLAIN),
         alert=_alert(verdict, facts),
         rows=tuple(differing_rows(verdict.targets)),
         failures=tuple(view for target in verdict.targets for view in _failures(target, results, facts)),

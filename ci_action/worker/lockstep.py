@@ -16,6 +16,7 @@ from ci_action.core.spec import Failure, Stage, WorkerSpec
 from ci_action.core.timing.lockstep import ANSWER_BYTES, Answer
 from ci_action.worker.failure import describe
 from ci_action.worker.isolation import foreign_modules
+from ci_action.worker.missing import place_in_checkout
 
 
 def serve(spec: WorkerSpec, commands: TextIO, answers: TextIO) -> None:
@@ -31,19 +32,32 @@ def serve(spec: WorkerSpec, commands: TextIO, answers: TextIO) -> None:
     root = Path(spec["root"]).resolve()
     try:
         session = prepare(spec, enter)
-        found = foreign_modules(root, Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"])
-        if found:
-            raise IsolationError(f"{spec['side']} {found[0]}")
+        _check_origin(spec)
+        checked = len(sys.modules)
         _send(answers, {"ready": session.ready})
         for line in commands:
-            _send(answers, session.answer(json.loads(line)))
+            answer = session.answer(json.loads(line))
+            if len(sys.modules) != checked:  # any call may load another module, and no command says that it is the last
+                _check_origin(spec)
+                checked = len(sys.modules)
+            _send(answers, answer)
     except BaseException as error:  # noqa: BLE001 # sys.exit() in a model is a failure with a name as well
-        failure: Failure = describe(error, "isolation" if isinstance(error, IsolationError) else stage, root)
+        found: Stage = "isolation" if isinstance(error, IsolationError) else stage
+        failure: Failure = describe(error, found, root, place_in_checkout(spec))
         _send(answers, {"failure": failure})
 
 
 class IsolationError(Exception):
     """This side ran code of the other."""
+
+
+def _check_origin(spec: WorkerSpec) -> None:
+    """Raise IsolationError where code of the repository was loaded that is not this side's."""
+    found = foreign_modules(
+        Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"], spec["side"]
+    )
+    if found:
+        raise IsolationError(f"{spec['side']} {found[0]}")
 
 
 def _send(answers: TextIO, answer: Answer) -> None:

@@ -26,6 +26,7 @@ from ci_action.core.spec import (
 from ci_action.worker.failure import describe, is_our_own
 from ci_action.worker.isolation import foreign_modules
 from ci_action.worker.load import load_factory, prepend_import_paths
+from ci_action.worker.missing import place_in_checkout
 from ci_action.worker.seeding import seed_everything
 from ci_action.worker.target import build, with_arguments
 from ci_action.worker.wire import write_result
@@ -73,8 +74,10 @@ def run_target(spec: WorkerSpec, target: TargetSpec) -> TargetResult:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 # sys.exit() in a model is a failure with a name as well
-        failure = describe(error, progress.stage, Path(spec["root"]).resolve())
-    foreign = foreign_modules(Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"])
+        failure = describe(error, progress.stage, Path(spec["root"]).resolve(), place_in_checkout(spec))
+    foreign = foreign_modules(
+        Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"], spec["side"]
+    )
     if foreign:
         report, failure = None, _isolation_failure(spec, foreign)
     return {

@@ -281,6 +281,19 @@ def skipped() -> Scene:
     return scene(base=owner, changed_paths=["README.md"])
 
 
+def dependencies_bumped() -> Scene:
+    return _with_dependencies(scene(), "requirements.txt")
+
+
+def dependencies_and_a_regression() -> Scene:
+    made = scene({"resnet50": counts("resnet50", operator_flops=9_000_000_000)})
+    return _with_dependencies(made, "pyproject.toml", "uv.lock")
+
+
+def _with_dependencies(made: Scene, *paths: str) -> Scene:
+    return replace(made, plan=replace(made.plan, changed_dependencies=paths))
+
+
 def limits_edited() -> Scene:
     return scene(
         {"resnet50": counts("resnet50", operator_flops=9_000_000_000)},
@@ -370,6 +383,8 @@ SCENES: dict[str, Callable[[], Scene]] = {
         accepted,
         skipped,
         limits_edited,
+        dependencies_bumped,
+        dependencies_and_a_regression,
         other_torch,
         benchmarked,
     )

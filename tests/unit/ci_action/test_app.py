@@ -15,7 +15,7 @@ from ci_action.core.event import PullRequest
 from ci_action.core.plan import Commits
 from ci_action.core.spec import TargetResult, WorkerSpec
 from ci_action.core.verdict import Gate
-from ci_action.errors import ConfigError
+from ci_action.errors import ConfigError, PublishError
 
 BASE, HEAD = "b" * 40, "a" * 40
 CONFIG = 'schema-version = 1\nimport-paths = ["lib"]\nseed = 7\n[[targets]]\nid = "net"\nfactory = "m.py:net"\n'
@@ -43,8 +43,12 @@ class FakeGit:
     def read(self, sha: str, path: str) -> str | None:
         return self.files.get(sha, {}).get(path)
 
+    changed: list[str] | PublishError = field(default_factory=lambda: ["docs/x.md"])
+
     def changed_paths(self, base: str, head: str) -> list[str]:
-        return ["docs/x.md"]
+        if isinstance(self.changed, PublishError):
+            raise self.changed
+        return self.changed
 
     @contextmanager
     def worktree(self, sha: str, name: str, *, submodules: bool = False, lfs: bool = False) -> Iterator[Path]:
@@ -158,3 +162,26 @@ def test_a_wrong_config_on_base_is_a_problem_and_on_head_an_error(tmp_path: Path
 def test_a_target_whose_paths_did_not_change_is_not_measured(tmp_path: Path) -> None:
     narrow = CONFIG + 'paths = ["src"]\n'
     assert measured(both(tmp_path, base=narrow, head=narrow), tmp_path).specs == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "separate", "named"),
+    [
+        (["requirements.txt", "net.py"], "", ("requirements.txt",)),
+        (["requirements.txt"], 'environment = "separate"\ninstall = ["true"]\n', ()),
+        (["net.py"], "", ()),
+        (PublishError("GitHub lists no files"), "", ()),
+    ],
+)
+def test_changed_dependencies_are_named_where_both_sides_share_an_environment(
+    tmp_path: Path, changed: Any, separate: str, named: tuple[str, ...]
+) -> None:
+    git = both(tmp_path, separate + CONFIG, CONFIG)
+    git.changed = changed
+    assert prepare(COMMITS, git).plan.changed_dependencies == named
+
+
+def test_without_a_base_no_dependency_is_called_changed(tmp_path: Path) -> None:
+    git = both(tmp_path)
+    git.changed = ["requirements.txt"]
+    assert prepare(replace(COMMITS, base_sha=None), git).plan.changed_dependencies == ()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 DEEPENING = (("--deepen=50",), ("--deepen=200",), ("--unshallow",))
+SERVER = re.compile(r"(https?|ssh)://|[\w.-]+@[\w.-]+:")
 WORKTREE_PREFIX = "torchscan-"
 FILE_BYTES = 1 << 20
 DEEPER = "give actions/checkout the input fetch-depth: 0, or fetch that commit in an earlier step"
@@ -216,11 +217,11 @@ class GitRepository:
         return sorted(self._git.text("remote").split(), key=lambda name: (name != "origin", name))
 
     def _sources(self) -> list[str]:
-        """What may be fetched from: the first remote, then the repository's own address on GitHub."""
+        """What may be fetched from: the first remote, then the repository's own address on GitHub where that differs."""
         sources = self._remotes()[:1]
         addresses = [self._git.text("ls-remote", "--get-url", source).strip() for source in sources]
-        is_other = self._own_url and self._own_url not in {address.removesuffix(".git") for address in addresses}
-        return [*sources, self._own_url] if is_other else sources
+        differ = [address for address in addresses if address.removesuffix(".git") != self._own_url]
+        return [*sources, self._own_url] if self._own_url and any(map(SERVER.match, differ)) else sources
 
     def _fetch(self, *arguments: str) -> str:
         """Fetch options and commits from the first source that has them; returns git's first complaint, or nothing."""
@@ -230,7 +231,7 @@ class GitRepository:
         return self._from_any_source([*options, *(["--refmap="] if commits else [])], commits)
 
     def _fetch_objects(self, objects: list[str]) -> str:
-        """Fetch objects by their ids, and all below them. ``noop``: the server must not leave out what it thinks is here."""
+        """Fetch objects by their ids, and all below them. ``noop``: the server must not think that they are here."""
         options = ["--refmap=", "--no-filter", "--stdin"]
         return self._from_any_source(
             options, [], given="\n".join(objects), config=[("fetch.negotiationAlgorithm", "noop")]

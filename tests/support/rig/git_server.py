@@ -1,4 +1,4 @@
-"""A private server for git over smart HTTP and for LFS: real ``git http-backend``, and nothing without the right token."""
+"""A private server for git over smart HTTP and for LFS: real ``git http-backend``, and nothing without a token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {s
 
 @dataclass
 class GitServer:
-    """Repositories below ``root`` at ``url``. ``refusal`` is the status for a request that carries no accepted token."""
+    """Repositories below ``root`` at ``url``. ``refusal`` is the status for a request without an accepted token."""
 
     root: Path
     url: str = ""
@@ -116,9 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
             "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
         }
-        done = subprocess.run(
-            ["git", "http-backend"], input=body, env=environment, capture_output=True, check=False
-        )
+        done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=False)
         head, _, answer = done.stdout.partition(b"\r\n\r\n")
         lines = [line.partition(": ")[::2] for line in head.decode().splitlines()]
         headers = dict(lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ci_action.edges.git.config import HARDENING, Pair, without_filters, written
 from ci_action.edges.git.credentials import WANTED, Credentials, resolve
-from ci_action.edges.git.environment import OFFLINE, base_environment, trusting
+from ci_action.edges.git.environment import LOCAL, base_environment, trusting
 from ci_action.edges.git.version import supported
 from ci_action.errors import GitError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 CALL_SECONDS = 600.0
+_BY_SSH = "fatal: Could not read from remote repository."
 
 
 class GitCall:
@@ -81,7 +82,7 @@ class GitCall:
         Raises GitError where git cannot be started or does not end.
         """
         return self._run(
-            arguments, directory=directory, config=config, variables={**OFFLINE, **self.variables, **(extra or {})}
+            arguments, directory=directory, config=config, variables={**LOCAL, **self.variables, **(extra or {})}
         )
 
     def _run(
@@ -97,7 +98,7 @@ class GitCall:
         try:
             with written([*self._config, *config], self._private) as settings:
                 return subprocess.run(
-                    ["git", "-c", f"include.path={settings}", "--literal-pathspecs", *arguments],
+                    ["git", "-c", f"include.path={settings}", *arguments],
                     cwd=directory or self.directory,
                     env=environment,
                     input=given.encode(),
@@ -130,6 +131,8 @@ class GitCall:
 def complaint(done: subprocess.CompletedProcess[bytes]) -> str:
     """Return the reason in git's complaint, cut: hints stand before it, and a usage text or repetitions behind."""
     lines = [line.strip() for line in done.stderr.decode("utf-8", errors="replace").splitlines() if line.strip()]
+    if _BY_SSH in lines[1:]:  # what ssh or the server said stands before it
+        return lines[lines.index(_BY_SSH) - 1][:300]
     return (_first(lines, "fatal:") or _first(lines, "error:") or _last(lines) or f"exit code {done.returncode}")[:300]
 
 

@@ -51,7 +51,8 @@ FIXED = {
     "GIT_GRAFT_FILE": os.devnull,
 }
 
-OFFLINE = {
+LOCAL = {
+    "GIT_LITERAL_PATHSPECS": "1",  # not for git-lfs, which finds its files by the pattern ":(attr:filter=lfs)"
     "GIT_NO_LAZY_FETCH": "1",  # git 2.45, and older ones as their distributions mended them
     "GIT_ALLOW_PROTOCOL": "none",  # older ones start a fetch for each object that a partial clone lacks: let it fail
 }

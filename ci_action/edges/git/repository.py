@@ -217,7 +217,7 @@ class GitRepository:
         return sorted(self._git.text("remote").split(), key=lambda name: (name != "origin", name))
 
     def _sources(self) -> list[str]:
-        """What may be fetched from: the first remote, then the repository's own address on GitHub where that differs."""
+        """What may be fetched from: the first remote, then the repository's own address on GitHub if that differs."""
         sources = self._remotes()[:1]
         addresses = [self._git.text("ls-remote", "--get-url", source).strip() for source in sources]
         differ = [address for address in addresses if address.removesuffix(".git") != self._own_url]

@@ -129,6 +129,21 @@ def test_neither_a_sparse_workspace_nor_a_replaced_commit_changes_what_a_commit_
         assert (path / "data.txt").read_text() == "edited\n"
 
 
+def test_a_file_outside_a_sparse_workspace_counts_if_it_is_there_all_the_same(
+    repo: Repo, version: UnpackedGit, tmp_path: Path
+) -> None:
+    repo.commit({"in/a.py": "a = 1\n", "out/b.py": "b = 1\n", "out/c.py": "c = 1\n"})
+    repo.git("sparse-checkout", "init", "--cone", *(["--sparse-index"] if version.numbers >= (2, 37) else []))
+    repo.git("sparse-checkout", "set", "in")
+    (repo.path / "in" / "a.py").write_text("a = 22\n")
+    (repo.path / "out").mkdir()
+    (repo.path / "out" / "b.py").write_text("b = 22\n")
+    git = opened(repo, tmp_path)
+    with git.worktree(git.snapshot(), "head") as path:
+        found = {file: (path / file).read_text() for file in ("in/a.py", "out/b.py", "out/c.py")}
+    assert found == {"in/a.py": "a = 22\n", "out/b.py": "b = 22\n", "out/c.py": "c = 1\n"}
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="needs the right to give a folder away")
 @pytest.mark.parametrize("layout", ["plain", "subfolder", "worktree", "separate"])
 def test_a_checkout_of_another_user_is_read_measured_and_captured(repo: Repo, tmp_path: Path, layout: str) -> None:

@@ -76,14 +76,14 @@ class GitCall:
         directory: Path | None = None,
         extra: Mapping[str, str] | None = None,
         config: Sequence[Pair] = (),
+        given: str = "",
     ) -> subprocess.CompletedProcess[bytes]:
         """Run git without a server and without judging its exit code. ``config`` outranks what every call is given.
 
         Raises GitError where git cannot be started or does not end.
         """
-        return self._run(
-            arguments, directory=directory, config=config, variables={**LOCAL, **self.variables, **(extra or {})}
-        )
+        variables = {**LOCAL, **self.variables, **(extra or {})}
+        return self._run(arguments, directory=directory, config=config, variables=variables, given=given)
 
     def _run(
         self,
@@ -101,7 +101,7 @@ class GitCall:
                     ["git", "-c", f"include.path={settings}", *arguments],
                     cwd=directory or self.directory,
                     env=environment,
-                    input=given.encode(),
+                    input=given.encode("utf-8", errors="surrogateescape"),
                     capture_output=True,
                     timeout=CALL_SECONDS,
                     check=False,

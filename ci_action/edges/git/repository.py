@@ -13,6 +13,7 @@ from ci_action.edges.git.call import GitCall, complaint
 from ci_action.edges.git.contents import fetch_lfs, fill_submodules, pull_lfs
 from ci_action.edges.git.credentials import is_refused
 from ci_action.edges.git.partial import complete
+from ci_action.edges.git.snapshot import capture
 from ci_action.errors import GitError
 
 if TYPE_CHECKING:
@@ -151,22 +152,7 @@ class GitRepository:
 
         Its objects lie in the scratch folder: neither the index nor the object store of the repository changes.
         """
-        store, index = self._scratch / "objects", self._git.path("--git-path", "index")
-        objects = self._git.path("--git-path", "objects")
-        store.mkdir(parents=True, exist_ok=True)
-        self._git.variables = {"GIT_OBJECT_DIRECTORY": str(store), "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects)}
-        if index.exists():
-            # Its cached stats spare git from reading every file again. Git trusts those of files that are older than
-            # the index, so a copy with a newer time would hide an edit from the tick in which the index was written.
-            shutil.copy2(index, self._scratch / "index")
-        person = {f"GIT_{role}_{key}": "torchscan" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
-        with_index = {"GIT_INDEX_FILE": str(self._scratch / "index"), **person}
-        steps = (
-            ("add", "--all", "--", "."),
-            ("write-tree", "--missing-ok"),
-        )  # a partial clone lacks what was not edited
-        tree = [self._checked(*step, extra=with_index) for step in steps][-1]
-        return self._checked("commit-tree", tree, "-p", "HEAD", "-m", "working tree", extra=with_index)
+        return capture(self._git, self.top, self._scratch)
 
     @contextmanager
     def worktree(self, sha: str, name: str, *, submodules: bool = False, lfs: bool = False) -> Iterator[Path]:
@@ -199,12 +185,6 @@ class GitRepository:
             pointer = record / "gitdir"
             if not pointer.exists() or not Path(pointer.read_text(encoding="utf-8").strip()).exists():
                 shutil.rmtree(record, ignore_errors=True)
-
-    def _checked(self, *arguments: str, extra: dict[str, str]) -> str:
-        done = self._git.run(*arguments, directory=self.top, extra=extra)
-        if done.returncode:
-            raise GitError(f"the working tree of {self.top} cannot be captured: {complaint(done)}")
-        return done.stdout.decode().strip()
 
     def _has(self, sha: str) -> bool:
         return self._git.succeeds("cat-file", "-e", f"{sha}^{{commit}}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ci_action.core.plan import Commits
@@ -37,7 +38,8 @@ def choose_local(base: str, head: str, git: Git) -> Commits:
     ``head`` may be ``.``: the working tree as it stands.
     """
     measured = git.snapshot() if head == WORKING_TREE else git.resolve(head)
-    ancestor = git.merge_base(git.resolve(base), measured)
+    known = git.resolve("HEAD") if head == WORKING_TREE else measured  # no server knows the commit of a working tree
+    ancestor = git.merge_base(git.resolve(base), known)
     return Commits(
         base_sha=ancestor,
         head_sha=measured,
@@ -51,6 +53,8 @@ def without_base(event: Event, git: Git) -> Commits:
     """Head alone, where base cannot be had: its numbers are still worth a report."""
     checked_out = git.resolve("HEAD")
     head = event.pull_request.head_sha if event.pull_request else checked_out
+    with suppress(GitError):  # of a partial clone; the reason comes again where its worktree is made
+        git.ensure(checked_out)
     return Commits(base_sha=None, head_sha=head, measured_sha=checked_out, base_reason="base cannot be had")
 
 

@@ -54,6 +54,7 @@ class Session:
             trust=self.runner.is_actions,
             token=self.inputs.token or None,
             server_url=self.runner.server_url,
+            repository=self.runner.repository,
         )
 
     def working_directory(self, git: GitRepository) -> str:

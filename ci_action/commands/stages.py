@@ -52,6 +52,8 @@ def plan(out: Path, shards: int | None) -> int:
         pull = event.pull_request
         where = session.working_directory(git)
         prepared = prepare(commits, git, working_directory=where, pull_request=pull, problem=problem)
+        if prepared.plan.policy.lfs:  # now, because the stage that measures has no token
+            git.fetch_lfs(*filter(None, (commits.base_sha, commits.measured_sha)))
         write_commits(session.sink, commits, problem)
         for target in prepared.plan.targets:
             session.sink.progress(f"target {target.id}: {target.skipped or target.policy.factory}")

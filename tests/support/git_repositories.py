@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,21 @@ class Repo:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
+
+    def commit_many(self, changes: Sequence[Mapping[str, str]]) -> list[str]:
+        """Commit texts of files on top of main, one commit each, in one process; returns the new SHAs."""
+        stream, count = "", len(changes)
+        for number, files in enumerate(changes):
+            above = "from refs/heads/main^0\n" if number == 0 else ""
+            stream += f"commit refs/heads/main\ncommitter test <test@example.com> {1600000000 + number} +0000\n"
+            stream += f"data 6\nchange\n{above}"
+            for name, text in files.items():
+                stream += f"M 100644 inline {name}\ndata {len(text.encode())}\n{text}\n"
+        subprocess.run(
+            ["git", "fast-import", "--quiet", "--date-format=raw"], cwd=self.path, input=stream.encode(), check=True
+        )
+        self.git("reset", "--quiet", "--hard", "main")
+        return self.git("rev-list", "--reverse", f"-{count}", "main").splitlines()
 
     def state(self) -> tuple[str, str, str]:
         """What must not change: HEAD, the status, and the worktrees that git knows."""

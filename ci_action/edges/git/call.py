@@ -4,73 +4,108 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ci_action.edges.git.environment import (
-    HARDENING,
-    as_variables,
-    base_environment,
-    credentials,
-    trusted,
-    without_filters,
-)
+from ci_action.edges.git.config import HARDENING, Pair, without_filters, written
+from ci_action.edges.git.credentials import WANTED, Credentials, resolve
+from ci_action.edges.git.environment import LOCAL, base_environment, trusting
+from ci_action.edges.git.version import supported
 from ci_action.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 CALL_SECONDS = 600.0
+_BY_SSH = "fatal: Could not read from remote repository."
 
 
 class GitCall:
-    """Runs git in one directory. ``variables`` may be extended, e.g. by a scratch object store."""
+    """Runs git in one directory. ``variables`` may be extended, e.g. by a scratch object store.
 
-    def __init__(self, directory: Path, *, trust: bool = False) -> None:
+    ``scratch`` takes a file of settings for each call. Raises GitError for a git that is too old.
+    """
+
+    def __init__(self, directory: Path, *, scratch: Path, trust: bool = False) -> None:
         self.directory = directory
-        config = list(HARDENING)
-        if trust:
-            config += trusted(_checkouts_around(directory))
-        self._config = config
         self.variables: dict[str, str] = {}
-        self._config += without_filters(self.listed("--name-only", "--get-regexp", r"^filter\."))
+        self.credentials = Credentials()
+        scratch.mkdir(parents=True, exist_ok=True)
+        self._private = Path(tempfile.mkdtemp(prefix="git-", dir=scratch)).resolve()
+        self._config = list(HARDENING)
+        self._trusting: dict[str, str] = {}
+        version = supported(self.text("version"))
+        if trust:
+            self._trusting = trusting(_checkouts_around(directory), self._private, os.environ, version)
+        self._config += self.filters_off(directory)
 
-    def authenticate(self, token: str, server_url: str) -> None:
-        """Send ``token`` to ``server_url``, unless the checkout already carries its own credentials."""
-        if not self.listed("--name-only", "--get-regexp", r"^http\..*\.?extraheader$"):
-            self._config.append(credentials(token, server_url))
+    def authenticate(self, token: str | None, server_url: str) -> None:
+        """Find the checkout's own credentials, and send ``token`` to ``server_url`` where it has none for it."""
+        self.credentials = resolve(self.listed(WANTED), token=token, server_url=server_url)
 
-    def text(self, *arguments: str, directory: Path | None = None) -> str:
-        """Standard output as text. Raises GitError with what git said."""
-        done = self.run(*arguments, directory=directory)
+    def text(self, *arguments: str, directory: Path | None = None, config: Sequence[Pair] = ()) -> str:
+        """Return standard output as text. Raises GitError with what git said."""
+        done = self.run(*arguments, directory=directory, config=config)
         if done.returncode:
             raise GitError(f"git {arguments[0]} failed in {self.directory}: {complaint(done)}")
         return done.stdout.decode("utf-8", errors="surrogateescape")
 
     def succeeds(self, *arguments: str) -> bool:
-        """Whether git exits with 0."""
+        """Check whether git exits with 0."""
         return self.run(*arguments).returncode == 0
+
+    def online(
+        self, *arguments: str, config: Sequence[Pair] | None = None, directory: Path | None = None, given: str = ""
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git with the right to talk to a server, by default with the credentials. ``given`` is standard input.
+
+        The repository's own object store is used: a fetch into another one would leave the record of what is shallow
+        without the commits that it names.
+        """
+        return self._run(
+            arguments,
+            directory=directory,
+            config=self.credentials.for_git() if config is None else config,
+            given=given,
+        )
 
     def run(
         self,
         *arguments: str,
         directory: Path | None = None,
         extra: Mapping[str, str] | None = None,
-        config: Sequence[tuple[str, str]] = (),
+        config: Sequence[Pair] = (),
+        given: str = "",
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run git without judging its exit code. ``config`` outranks what every call is given."""
-        set_up = as_variables([*self._config, *config])
-        environment = {**base_environment(os.environ), **set_up, **self.variables, **(extra or {})}
+        """Run git without a server and without judging its exit code. ``config`` outranks what every call is given.
+
+        Raises GitError where git cannot be started or does not end.
+        """
+        variables = {**LOCAL, **self.variables, **(extra or {})}
+        return self._run(arguments, directory=directory, config=config, variables=variables, given=given)
+
+    def _run(
+        self,
+        arguments: Sequence[str],
+        *,
+        directory: Path | None,
+        config: Sequence[Pair],
+        variables: Mapping[str, str] | None = None,
+        given: str = "",
+    ) -> subprocess.CompletedProcess[bytes]:
+        environment = {**base_environment(os.environ), **self._trusting, **(variables or {})}
         try:
-            return subprocess.run(
-                ["git", "--literal-pathspecs", *arguments],
-                cwd=directory or self.directory,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=CALL_SECONDS,
-                check=False,
-            )
+            with written([*self._config, *config], self._private) as settings:
+                return subprocess.run(
+                    ["git", "-c", f"include.path={settings}", *arguments],
+                    cwd=directory or self.directory,
+                    env=environment,
+                    input=given.encode("utf-8", errors="surrogateescape"),
+                    capture_output=True,
+                    timeout=CALL_SECONDS,
+                    check=False,
+                )
         except FileNotFoundError as error:
             raise GitError(
                 f"git cannot be started in {self.directory}: install git, or give an existing folder"
@@ -78,25 +113,35 @@ class GitCall:
         except subprocess.TimeoutExpired as error:
             raise GitError(f"git {arguments[0]} gave no answer within {CALL_SECONDS:.0f} s") from error
 
-    def own_headers(self) -> list[tuple[str, str]]:
-        """The headers that the checkout sends to one server each; a submodule's clone reads no config of its parent.
+    def filters_off(self, directory: Path) -> list[Pair]:
+        """Return config that empties every filter that a directory's config sets up: worktrees may see others."""
+        return without_filters(key for key, _ in self.listed(r"^filter\.", directory=directory))
 
-        A header for every server is left out: a pull request may name any server in .gitmodules.
-        """
-        found = self.run("config", "-z", "--get-regexp", r"^http\.https?://.*\.extraheader$").stdout.decode()
-        pairs = [entry.partition("\n")[::2] for entry in found.split("\0") if entry]
-        resets = [(key, "") for key in dict(pairs)]  # an empty value ends the list so far: no header goes out twice
-        return [*resets, *pairs]
+    def listed(self, pattern: str, *, directory: Path | None = None) -> list[Pair]:
+        """Return what the config sets whose key matches ``pattern``, in git's order."""
+        done = self.run("config", "-z", "--get-regexp", pattern, directory=directory)
+        entries = done.stdout.decode("utf-8", errors="surrogateescape").split("\0")
+        return [(key, value) for key, _, value in (entry.partition("\n") for entry in entries if entry)]
 
-    def listed(self, *arguments: str) -> list[str]:
-        """What ``git config`` lists, word by word."""
-        return self.run("config", *arguments).stdout.decode("utf-8", errors="replace").split()
+    def path(self, *question: str) -> Path:
+        """Return a path that ``rev-parse`` answers with. Git before 2.31 has no ``--path-format=absolute``."""
+        return (self.directory / self.text("rev-parse", *question).rstrip("\n")).resolve()
 
 
 def complaint(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The last line of git's complaint, cut: git repeats itself."""
+    """Return the reason in git's complaint, cut: hints stand before it, and a usage text or repetitions behind."""
     lines = [line.strip() for line in done.stderr.decode("utf-8", errors="replace").splitlines() if line.strip()]
-    return (lines[-1] if lines else f"exit code {done.returncode}")[:300]
+    if _BY_SSH in lines[1:]:  # what ssh or the server said stands before it
+        return lines[lines.index(_BY_SSH) - 1][:300]
+    return (_first(lines, "fatal:") or _first(lines, "error:") or _last(lines) or f"exit code {done.returncode}")[:300]
+
+
+def _first(lines: Iterable[str], start: str) -> str:
+    return next((line for line in lines if line.startswith(start)), "")
+
+
+def _last(lines: Sequence[str]) -> str:
+    return lines[-1] if lines else ""
 
 
 def _checkouts_around(directory: Path) -> list[Path]:

@@ -10,24 +10,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci_action.edges.git.call import GitCall, complaint
-from ci_action.edges.git.contents import fill_submodules, pull_lfs
+from ci_action.edges.git.contents import fetch_lfs, fill_submodules, pull_lfs
+from ci_action.edges.git.credentials import is_refused
+from ci_action.edges.git.partial import complete
+from ci_action.edges.git.snapshot import capture
 from ci_action.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from ci_action.edges.git.config import Pair
 
 SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 DEEPENING = (("--deepen=50",), ("--deepen=200",), ("--unshallow",))
+SERVER = re.compile(r"(https?|ssh)://|[\w.-]+@[\w.-]+:")
 WORKTREE_PREFIX = "torchscan-"
 FILE_BYTES = 1 << 20
 DEEPER = "give actions/checkout the input fetch-depth: 0, or fetch that commit in an earlier step"
+RIGHTS = "give this job the right to read the repository (contents: read)"
 
 
 class GitRepository:
     """The repository that holds ``directory``.
 
     ``scratch`` takes the worktrees. ``trust`` accepts a checkout owned by another user (containers in CI). ``token``
-    is sent to ``server_url`` only, and only where the checkout has no credentials of its own.
+    is sent to ``server_url`` only, and only where the checkout has no credentials of its own for it. ``repository``
+    (owner/name) is asked there where the checkout's remote does not answer, e.g. over ssh without a key.
     """
 
     def __init__(
@@ -38,8 +46,9 @@ class GitRepository:
         trust: bool = False,
         token: str | None = None,
         server_url: str = "https://github.com",
+        repository: str = "",
     ) -> None:
-        self._git = GitCall(directory, trust=trust)
+        self._git = GitCall(directory, scratch=scratch, trust=trust)
         top = self._git.run("rev-parse", "--show-toplevel")
         if top.returncode:
             todo = (
@@ -48,9 +57,9 @@ class GitRepository:
             problem = f"{directory} is not inside a git repository that may be read"
             raise GitError(f"{problem}: {todo} (git: {complaint(top)})")
         self.top = Path(top.stdout.decode().rstrip("\n")).resolve()
-        self._scratch = scratch
-        if token:
-            self._git.authenticate(token, server_url)
+        self._scratch = scratch.resolve()
+        self._git.authenticate(token, server_url)
+        self._own_url = f"{server_url.rstrip('/')}/{repository}" if token and repository else ""
 
     def resolve(self, revision: str) -> str:
         """The full SHA of a commit that is here. Raises GitError naming the revision."""
@@ -64,11 +73,14 @@ class GitRepository:
     def tip(self, branch: str) -> str:
         """The commit at the end of a branch: as the remote has it now, else as this clone last saw it."""
         ref = f"refs/heads/{branch}"
-        for remote in self._remotes()[:1]:
-            listed = self._git.run("ls-remote", "--exit-code", "--end-of-options", remote, ref).stdout.decode().split()
+        for source in self._sources():
+            listed = (
+                self._git.online("ls-remote", "--exit-code", "--end-of-options", source, ref).stdout.decode().split()
+            )
             if len(listed) >= 2 and listed[1] == ref:
                 self.ensure(listed[0])
                 return listed[0]
+        for remote in self._remotes()[:1]:
             with suppress(GitError):
                 return self.resolve(f"refs/remotes/{remote}/{branch}")
         return self.resolve(ref)
@@ -91,9 +103,12 @@ class GitRepository:
         raise GitError(f"commits {one[:12]} and {other[:12]} have no common ancestor in {self.top}: {DEEPER}")
 
     def ensure(self, sha: str) -> None:
-        """Make a commit available: as it is, fetched by its SHA, or by deepening a shallow clone."""
-        if self._has(_full(sha)):
-            return
+        """Make a commit and its files available: as they are, fetched by its SHA, or by deepening a shallow clone."""
+        if not self._has(_full(sha)):
+            self._obtain(sha)
+        complete(self._git, sha, self._fetch_objects)
+
+    def _obtain(self, sha: str) -> None:
         shallow = self._is_shallow()
         said = self._fetch("--depth=1", sha) if shallow else self._fetch(sha)
         for deepen in DEEPENING if shallow else ():
@@ -102,7 +117,13 @@ class GitRepository:
             said = self._fetch(*deepen) or said
         if not self._has(sha):
             kind = "shallow clone" if shallow else "repository"
-            raise GitError(f"commit {sha} is not in this {kind} and cannot be fetched ({said}): {DEEPER}")
+            todo = RIGHTS if is_refused(said) else DEEPER
+            raise GitError(f"commit {sha} is not in this {kind} and cannot be fetched ({said}): {todo}")
+
+    def fetch_lfs(self, *shas: str) -> None:
+        """Fetch the LFS objects of commits, for worktrees that are made where no credentials are. Raises GitError."""
+        for remote in self._remotes()[:1]:
+            fetch_lfs(self._git, remote, [_full(sha) for sha in shas])
 
     def read(self, sha: str, path: str) -> str | None:
         """A regular file's text at a commit; None if there is no such file."""
@@ -131,18 +152,7 @@ class GitRepository:
 
         Its objects lie in the scratch folder: neither the index nor the object store of the repository changes.
         """
-        objects = self._git.text("rev-parse", "--path-format=absolute", "--git-path", "objects").rstrip("\n")
-        index = Path(self._git.text("rev-parse", "--path-format=absolute", "--git-path", "index").rstrip("\n"))
-        store = self._scratch / "objects"
-        store.mkdir(parents=True, exist_ok=True)
-        self._git.variables = {"GIT_OBJECT_DIRECTORY": str(store), "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
-        if index.exists():  # its cached stats spare git from reading every file again
-            shutil.copyfile(index, self._scratch / "index")
-        person = {f"GIT_{role}_{key}": "torchscan" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
-        with_index = {"GIT_INDEX_FILE": str(self._scratch / "index"), **person}
-        steps = (("add", "--all", "--", "."), ("write-tree",))
-        tree = [self._checked(*step, extra=with_index) for step in steps][-1]
-        return self._checked("commit-tree", tree, "-p", "HEAD", "-m", "working tree", extra=with_index)
+        return capture(self._git, self.top, self._scratch)
 
     @contextmanager
     def worktree(self, sha: str, name: str, *, submodules: bool = False, lfs: bool = False) -> Iterator[Path]:
@@ -154,7 +164,10 @@ class GitRepository:
         self._scratch.mkdir(parents=True, exist_ok=True)
         path = Path(tempfile.mkdtemp(prefix=f"{WORKTREE_PREFIX}{name}-", dir=self._scratch)).resolve()
         try:
-            self._git.text("worktree", "add", "--quiet", "--detach", "--force", str(path), _full(sha))
+            complete(self._git, _full(sha), self._fetch_objects)
+            self._git.text("worktree", "add", "--quiet", "--detach", "--force", "--no-checkout", str(path), sha)
+            # A config that is included for worktrees alone (includeIf) may set up filters that only now can be seen.
+            self._git.text("reset", "--quiet", "--hard", directory=path, config=self._git.filters_off(path))
             if submodules:
                 fill_submodules(self._git, path)
             if lfs:
@@ -167,17 +180,11 @@ class GitRepository:
 
     def _forget_the_dead(self) -> None:
         """Drop git's records of our own worktrees whose folders are gone, as a killed run leaves them."""
-        common = Path(self._git.text("rev-parse", "--path-format=absolute", "--git-common-dir").rstrip("\n"))
+        common = self._git.path("--git-common-dir")
         for record in (common / "worktrees").glob(f"{WORKTREE_PREFIX}*"):
             pointer = record / "gitdir"
             if not pointer.exists() or not Path(pointer.read_text(encoding="utf-8").strip()).exists():
                 shutil.rmtree(record, ignore_errors=True)
-
-    def _checked(self, *arguments: str, extra: dict[str, str]) -> str:
-        done = self._git.run(*arguments, directory=self.top, extra=extra)
-        if done.returncode:
-            raise GitError(f"the working tree of {self.top} cannot be captured: {complaint(done)}")
-        return done.stdout.decode().strip()
 
     def _has(self, sha: str) -> bool:
         return self._git.succeeds("cat-file", "-e", f"{sha}^{{commit}}")
@@ -189,17 +196,40 @@ class GitRepository:
         """Names of the remotes, origin first."""
         return sorted(self._git.text("remote").split(), key=lambda name: (name != "origin", name))
 
+    def _sources(self) -> list[str]:
+        """What may be fetched from: the first remote, then the repository's own address on GitHub if that differs."""
+        sources = self._remotes()[:1]
+        addresses = [self._git.text("ls-remote", "--get-url", source).strip() for source in sources]
+        differ = [address for address in addresses if address.removesuffix(".git") != self._own_url]
+        return [*sources, self._own_url] if self._own_url and any(map(SERVER.match, differ)) else sources
+
     def _fetch(self, *arguments: str) -> str:
-        """Fetch options and commits from the remote; returns git's complaint, or nothing."""
-        remotes = self._remotes()
-        if not remotes:
-            return "the repository has no remote"
+        """Fetch options and commits from the first source that has them; returns git's first complaint, or nothing."""
         options = [word for word in arguments if word.startswith("--")]
         commits = [_full(word) for word in arguments if not word.startswith("--")]
         # An empty refmap keeps the fetch from moving remote-tracking branches; without commits the branches are meant.
-        quiet = ["--no-tags", "--no-write-fetch-head", *(["--refmap="] if commits else [])]
-        done = self._git.run("fetch", *quiet, *options, remotes[0], *commits)
-        return complaint(done) if done.returncode else ""
+        return self._from_any_source([*options, *(["--refmap="] if commits else [])], commits)
+
+    def _fetch_objects(self, objects: list[str]) -> str:
+        """Fetch objects by their ids, and all below them. ``noop``: the server must not think that they are here."""
+        options = ["--refmap=", "--no-filter", "--stdin"]
+        return self._from_any_source(
+            options, [], given="\n".join(objects), config=[("fetch.negotiationAlgorithm", "noop")]
+        )
+
+    def _from_any_source(
+        self, options: list[str], commits: list[str], *, given: str = "", config: Sequence[Pair] = ()
+    ) -> str:
+        said, config = [], [*self._git.credentials.for_git(), *config]
+        for source in self._sources():
+            all_branches = source == self._own_url and not commits and not given
+            wanted = ["refs/heads/*"] if all_branches else commits
+            quiet = ["--no-tags", "--no-write-fetch-head"]
+            done = self._git.online("fetch", *quiet, *options, source, *wanted, given=given, config=config)
+            if done.returncode == 0:
+                return ""
+            said.append(complaint(done))
+        return said[0] if said else "the repository has no remote"
 
 
 def _full(sha: str) -> str:

@@ -34,8 +34,8 @@ def gate_line(verdict: Verdict, plan: Plan) -> GateLine:
         why = "base has no config" if plan.is_report_only else "no limit covers what was measured"
         return GateLine(status="not set", why=f"{why}: this only reports")
     if verdict.accepted:
-        why = ["what exceeds a limit was accepted, see below", *_unmeasured(plan)]
-        return GateLine(status="passed", why="; ".join(why))
+        accepted = ["what exceeds a limit was accepted, see below", *_unmeasured(plan)]
+        return GateLine(status="passed", why="; ".join(accepted))
     if len(open_rows) == len(limited):
         return GateLine(status="not judged", why="; ".join(_open_words(open_rows)))
     return GateLine(status="passed", why="; ".join([*_unmeasured(plan), *_warnings(limited), *_open_words(open_rows)]))

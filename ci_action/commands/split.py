@@ -105,7 +105,7 @@ def _receive(session: Session, run: ProducingRun, pull: PullRequest) -> None:
     remote, store = RemoteRest(api, repository), RunStoreRest(api, repository)
     with _permissions_named():
         delivery = take_over(run, pull, remote, store, artifact_name=session.inputs.artifact_name)
-    recorded = RecordedRepository(pull.number, remote)
+    recorded = RecordedRepository(delivery.commits, pull.merge_sha, remote)
     case = delivered_case(session, delivery, recorded, NEVER)
     base = case.prepared.plan.base_config
     first_run_at = store.first_run_at(run) if base and base.accept_label else NEVER

@@ -56,6 +56,8 @@ class Plan:
     """Sentences about config keys that the pull request edits and that take effect after the merge."""
     pull_request: PullRequest | None = None
     working_directory: str = "."
+    is_base_broken: bool = False
+    """Base has a config, and it is not valid: nothing is judged until its fix is merged."""
 
     @property
     def policy(self) -> Config:
@@ -66,5 +68,10 @@ class Plan:
 
     @property
     def is_report_only(self) -> bool:
-        """Whether base has no config: nothing is judged, since a pull request does not set its own limits."""
+        """Whether base has no config that counts: nothing is judged, since a pull request sets no limits of its own."""
         return self.base_config is None
+
+    @property
+    def why_report_only(self) -> str:
+        """Return why nothing is judged, as a clause. It means something only where nothing is."""
+        return "base's config is not valid" if self.is_base_broken else "base has no config"

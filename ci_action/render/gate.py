@@ -32,7 +32,7 @@ def gate_line(verdict: Verdict, plan: Plan) -> GateLine:
     if verdict.outcome is Gate.UNKNOWN:
         return GateLine(status="failed", why=_why_unknown(verdict, open_rows))
     if not judged:
-        why = "base has no config" if plan.is_report_only else "no limit covers what was measured"
+        why = plan.why_report_only if plan.is_report_only else "no limit covers what was measured"
         return GateLine(status="not set", why=f"{why}: this only reports")
     if verdict.accepted:
         return GateLine(status="passed", why="what exceeds a limit was accepted, see below")

@@ -70,7 +70,7 @@ MUTATIONS = [
             "if False:",
         ),
         ("S14 a label from before the push", "return is_the_trigger or setting.at > trigger.at", "return True"),
-        ("S14 a label for another head", "if github.head_sha(number) != trigger.head_sha or", "if"),
+        ("S14 a label for another head", "if github.pull_state(number).head_sha != trigger.head_sha or", "if"),
     ),
     *of(
         f"{UNIT}/test_sticky.py",

@@ -1,4 +1,11 @@
-"""Take over what another run measured: find its evidence, prove it, and read the configs from GitHub."""
+"""Take over what another run measured: find its evidence, prove it, and read the configs from GitHub.
+
+A whole publishing run, comment and status included, stays within ``MAX_REQUESTS`` API requests where the evidence is
+whole, nothing has to be sent again and each list has one page: 1 for the pull request, 2 for the artifact, up to 4 for
+the ancestry of base and merge, up to 8 for both configs (trees and files), up to 4 for what differs where a target has
+``paths``, 1 for the first run of head, up to 5 for comment and status. Each further shard is one more, and an exceeded
+limit with an ``accept-label`` three.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +55,7 @@ def _read(item: Artifact, run: ProducingRun, store: RunStore) -> Received:
         raise EvidenceError(f"artifact {item.name!r} of run {run.id} is refused: {error}. {AGAIN}") from error
 
 
+MAX_REQUESTS = 25
 AGAIN = "Run that workflow again; if this stays, let both workflows use one version of the action"
 
 

@@ -48,6 +48,8 @@ def is_complete(result: MetricResult | None) -> bool:
 def _compare_target(planned: PlannedTarget, base: TargetResult | None, head: TargetResult | None) -> TargetVerdict:
     if planned.skipped:
         return TargetVerdict(id=planned.id, rows=(), skipped=planned.skipped)
+    if planned.unproven:
+        return _unproven_target(planned)
     failures = (*_failure("base", planned, base), *_failure("head", planned, head))
     totals = {"base": _totals(base), "head": _totals(head)}
     diff, refused = _diff(base, head)
@@ -68,6 +70,15 @@ def _compare_target(planned: PlannedTarget, base: TargetResult | None, head: Tar
         rows.append(Row(target=planned.id, metric=metric, base=old, head=new, word=word, reason=reason, is_new=is_new))
     notes = () if diff is None or not refused else ("not every metric could be compared",)
     return TargetVerdict(id=planned.id, rows=tuple(rows), diff=diff, failures=failures, notes=notes)
+
+
+def _unproven_target(planned: PlannedTarget) -> TargetVerdict:
+    """Return a target of which nothing is known: each metric that it asks for is a row that was not measured."""
+    rows = tuple(
+        Row(target=planned.id, metric=metric, base=None, head=None, word=Word.NOT_MEASURED, reason="no result")
+        for metric in _expected(planned, {})
+    )
+    return TargetVerdict(id=planned.id, rows=rows, unproven=planned.unproven)
 
 
 def _failure(side: Side, planned: PlannedTarget, result: TargetResult | None) -> tuple[SideFailure, ...]:

@@ -30,6 +30,8 @@ class PlannedTarget:
     head: Target | None
     skipped: str = ""
     """Why it is not measured at the owner's wish: nothing under its ``paths`` changed. Empty where it is measured."""
+    unproven: str = ""
+    """Why it is not known whether another run, which left no result of it, was right to skip it. Never a pass."""
 
     def side(self, name: Side) -> Target | None:
         """Give one side's own entry."""

@@ -38,3 +38,8 @@ class RecordedRepository:
         if not self.touched:
             self.touched.append(self.remote.changed_paths(self.commits, self.merge_sha) if self.remote else None)
         return self.touched[0]
+
+    @property
+    def are_paths_known(self) -> bool:
+        """Check whether GitHub has listed what differs."""
+        return bool(self.touched) and self.touched[0] is not None

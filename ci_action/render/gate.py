@@ -59,7 +59,7 @@ def _why_unknown(verdict: Verdict, open_rows: list[Row]) -> str:
         return "nothing was measured"
     if not any(target.is_measured for target in verdict.targets):
         return "nothing of head was measured"
-    if any(target.failure("head") for target in verdict.targets):
+    if any(target.failure("head") or target.unproven for target in verdict.targets):
         return "a listed target must be measured"
     return f"{_metrics(len(open_rows))} could not be judged" if open_rows else "the limits could not be judged"
 

@@ -102,6 +102,8 @@ def _whole_run(verdict: Verdict, plan: Plan, lead: State, found: dict[State, int
 
 def _one(target: TargetVerdict, state: State, quote: Quote) -> str:
     subject = quote(target.id)
+    if target.unproven:
+        return f"{subject}: no result, see below"
     if state is State.NOT_MEASURED and target.failure("head"):
         return f"{subject} failed on head"
     if state is State.INCOMPARABLE and target.failure("base"):

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from ci_action.core.timing.lockstep import BenchmarkJob
 
 
+OTHER_REFUSALS = {
+    "is locked": "the conversation is locked, so nobody but its maintainers can comment",
+    "archived": "the repository is archived, so nothing can be written to it",
+    "ip allow list": "the organization admits only the addresses on its list, and this runner's is not one of them",
+    "saml": "the token is not authorized for the organization's single sign-on",
+    "access blocked": "GitHub has blocked the repository",
+}
+"""Words of GitHub's own in a 403 that is about no permission, and what they mean."""
+
+
 class RefusedError(PublishError):
     """GitHub said no, and asking again would not change it. ``permissions``: what GitHub says it would accept."""
 
@@ -28,6 +38,17 @@ class RefusedError(PublishError):
         super().__init__(message)
         self.status = status
         self.permissions = permissions
+
+    @property
+    def other_reason(self) -> str:
+        """Return why GitHub refused, where it says so and it is no permission."""
+        said = str(self).lower()
+        return next((reason for word, reason in OTHER_REFUSALS.items() if word in said), "")
+
+    @property
+    def is_permission(self) -> bool:
+        """Check whether a permission would change it. A 404 is none: what is not there stays so."""
+        return self.status == 403 and not self.other_reason
 
 
 class GoneError(PublishError):

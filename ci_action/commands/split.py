@@ -120,7 +120,7 @@ def _permissions_named() -> Iterator[None]:
     try:
         yield
     except RefusedError as refusal:
-        reason = f"{refusal}: {NEEDED}" if refusal.status in {403, 404} else explained(refusal)
+        reason = f"{refusal}: {NEEDED}" if refusal.is_permission else explained(refusal)
         raise PublishError(reason) from refusal
 
 

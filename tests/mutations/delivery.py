@@ -108,6 +108,6 @@ MUTATIONS = [
         "ci_action/publish.py",
         ("B2 a body that GitHub finds too long", "if refusal.status != 422:", "if True:"),
         ("B21 a failed comment hides the verdict", "exit_code=verdict.exit_code or failed", "exit_code=failed"),
-        ("B4 a refusal without its remedy", "if error.status == 403:", "if False:"),
+        ("B4 a refusal without its remedy", "if error.is_permission:", "if False:"),
     ),
 ]

@@ -64,11 +64,11 @@ def merge(out: Path, reports: tuple[Path, ...]) -> int:
     with open_session(out=out) as session:
         prepared, _ = prepared_again(session)
         collected = beside(out, "collected")
-        merged = merge_shards(reports or [collected, *sorted(collected.glob("*"))], prepared.plan.commits)
+        merged, shards = merge_shards(reports or [collected, *sorted(collected.glob("*"))], prepared.plan.commits)
         write_results(session.sink, "base", merged.base)
         write_results(session.sink, "head", merged.head)
         write_benchmarks(session.sink, merged.benchmarks)
-        session.sink.progress(f"{merged.shards} shards joined")
+        session.sink.progress(f"{shards} shards joined")
     return 0
 
 

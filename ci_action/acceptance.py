@@ -24,7 +24,7 @@ def read_acceptance(github: GitHub, number: int, label: str, trigger: Trigger) -
     setting = _standing(timeline, label)
     if setting is None or not _is_of_this_head(setting, timeline, label, trigger):
         return None
-    if github.head_sha(number) != trigger.head_sha or not github.can_write(setting.actor):
+    if github.pull_state(number).head_sha != trigger.head_sha or not github.can_write(setting.actor):
         return None
     return Acceptance(label=label, actor=setting.actor, head_sha=trigger.head_sha)
 

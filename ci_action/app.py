@@ -15,7 +15,7 @@ from ci_action.core.spec import SPEC_VERSION, Side, TargetResult, WorkerSpec
 from ci_action.core.timing.lockstep import benchmark_jobs
 from ci_action.core.timing.rows import with_timings
 from ci_action.core.verdict import Gate
-from ci_action.errors import ConfigError, GitError, PublishError
+from ci_action.errors import ConfigError, GitError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.core.verdict import Acceptance, Verdict
     from ci_action.ports import ConfigSource, Git, Measurer
+
+
+UNREADABLE = "\0"
+"""Stands for a file that is no text of a reasonable size: it parses as nothing, so it counts as changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +63,16 @@ def prepare(
     Raises ConfigError for a head config that is wrong. A wrong base config cannot be mended by anything but a merge,
     so head is reported and nothing is judged.
     """
-    base_config = None
+    base_config, is_base_broken = None, False
     if commits.base_sha is not None:
         try:
             base_config = config_at(commits.base_sha, git, working_directory)
         except ConfigError as error:
+            is_base_broken = True
             problem = problem or f"base's config is not valid, so nothing is judged until its fix is merged: {error}"
     head_config = config_at(commits.measured_sha, git, working_directory)
+    if is_base_broken and head_config is None:
+        raise ConfigError(f"head has no config, so nothing can be measured; {problem}")
     changed = _changed_paths(commits, base_config, head_config, git)
     plan = make_plan(
         commits,
@@ -74,6 +81,7 @@ def prepare(
         pull_request=pull_request,
         working_directory=working_directory,
         changed_paths=changed,
+        is_base_broken=is_base_broken,
     )
     return Prepared(plan=replace(plan, changed_dependencies=_dependencies(plan, changed, git)), problem=problem)
 
@@ -139,10 +147,8 @@ def _dependencies(plan: Plan, changed: list[str] | None, git: ConfigSource) -> t
         return ()
 
     def text(sha: str, path: str) -> str | None:
-        try:
-            return git.read(sha, path)
-        except (GitError, PublishError):  # no text of a reasonable size: nobody knows what it says
-            return "\0"
+        found = git.read(sha, path)
+        return UNREADABLE if found.problem else found.text
 
     return dependency_files(changed or (), lambda path: (text(base, path), text(head, path)))
 

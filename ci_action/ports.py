@@ -12,11 +12,23 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from ci_action.core.config.committed import CommittedFile
     from ci_action.core.event import PullRequest
     from ci_action.core.handover.producing_run import ProducingRun
+    from ci_action.core.plan import Commits
     from ci_action.core.spec import TargetResult, WorkerSpec
     from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.core.timing.lockstep import BenchmarkJob
+
+
+OTHER_REFUSALS = {
+    "is locked": "the conversation is locked, so nobody but its maintainers can comment",
+    "archived": "the repository is archived, so nothing can be written to it",
+    "ip allow list": "the organization admits only the addresses on its list, and this runner's is not one of them",
+    "saml": "the token is not authorized for the organization's single sign-on",
+    "access blocked": "GitHub has blocked the repository",
+}
+"""Words of GitHub's own in a 403 that is about no permission, and what they mean."""
 
 
 class RefusedError(PublishError):
@@ -26,6 +38,21 @@ class RefusedError(PublishError):
         super().__init__(message)
         self.status = status
         self.permissions = permissions
+
+    @property
+    def other_reason(self) -> str:
+        """Return why GitHub refused, where it says so and it is no permission."""
+        said = str(self).lower()
+        return next((reason for word, reason in OTHER_REFUSALS.items() if word in said), "")
+
+    @property
+    def is_permission(self) -> bool:
+        """Check whether a permission would change it. A 404 is none: what is not there stays so."""
+        return self.status == 403 and not self.other_reason
+
+
+class GoneError(PublishError):
+    """What was asked for is not there any more. The message names it; no permission would bring it back."""
 
 
 class UncertainError(PublishError):
@@ -51,6 +78,15 @@ class Comment:
     html_url: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullState:
+    """A pull request as it is now, which may differ from what an event said of it."""
+
+    head_sha: str
+    is_open: bool = True
+    is_locked: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
     """One event of a pull request: a label set or taken away, or a forced push. ``at`` is UTC and sorts as text."""
@@ -71,7 +107,7 @@ class Git(Protocol):
     def merge_base(self, one: str, other: str) -> str: ...
     def ensure(self, sha: str) -> None: ...
     def fetch_lfs(self, *shas: str) -> None: ...
-    def read(self, sha: str, path: str) -> str | None: ...
+    def read(self, sha: str, path: str) -> CommittedFile: ...
     def changed_paths(self, base: str, head: str) -> list[str]: ...
     def worktree(
         self, sha: str, name: str, *, submodules: bool = False, lfs: bool = False
@@ -88,7 +124,7 @@ class Measurer(Protocol):
 class GitHub(Protocol):
     """The REST calls that publishing needs. All pages, bounded retries, errors mapped to PublishError."""
 
-    def head_sha(self, number: int) -> str: ...
+    def pull_state(self, number: int) -> PullState: ...
     def comments(self, number: int) -> list[Comment]: ...
     def create_comment(self, number: int, body: str) -> Comment: ...
     def update_comment(self, comment_id: int, body: str) -> Comment | None: ...
@@ -125,13 +161,15 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """One artifact of a run. ``sha256`` is of its archive, or empty where the server does not say."""
+    """One artifact of a run. ``sha256`` is of its archive; it and ``created_at`` are empty where GitHub is silent."""
 
     id: int
     name: str
     size_bytes: int
     is_expired: bool
     sha256: str = ""
+    created_at: str = ""
+    """UTC, sorts as text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +190,8 @@ class RemoteRepository(Protocol):
     def pulls_from(self, owner: str, branch: str) -> list[PullRequest]: ...
     def compare(self, base: str, head: str) -> Comparison: ...
     def parents(self, sha: str) -> list[str]: ...
-    def read(self, sha: str, path: str) -> str | None: ...
-    def changed_paths(self, number: int) -> list[str] | None: ...
+    def read(self, sha: str, path: str) -> CommittedFile: ...
+    def changed_paths(self, commits: Commits, merge_sha: str | None) -> list[str] | None: ...
 
 
 class RunStore(Protocol):
@@ -174,5 +212,5 @@ class Checks(Protocol):
 class ConfigSource(Protocol):
     """Where a commit's files come from: git, or GitHub over the API."""
 
-    def read(self, sha: str, path: str) -> str | None: ...
+    def read(self, sha: str, path: str) -> CommittedFile: ...
     def changed_paths(self, base: str, head: str) -> list[str] | None: ...

@@ -60,7 +60,7 @@ def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepositor
     parted = remote.compare(pull.base_ref, pull.head_sha).merge_base
     if received.base_sha != parted and not _is_between(parted, received.base_sha, pull.base_ref, remote):
         problem = f"the evidence was measured against {received.base_sha[:7]}, which is no base of this branch"
-        raise EvidenceError(f"{problem}: {DEMAND}; {AGAIN}")
+        raise EvidenceError(f"{problem}: {DEMAND}; {ANEW}")
     is_merge = received.measured_sha != pull.head_sha
     if is_merge and remote.parents(received.measured_sha) != [received.base_sha, pull.head_sha]:
         raise EvidenceError(f"the evidence was measured on a commit that is not the merge of base and head: {AGAIN}")
@@ -74,6 +74,8 @@ def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepositor
 
 
 DEMAND = "it must be where both parted, or a later commit of the base branch"
+ANEW = "push to the pull request, or close it and open it again: a run that is only started again keeps its old base"
+"""As after a change of the base branch: https://docs.github.com/actions/managing-workflow-runs/re-running-workflows"""
 AGAIN = "run the measuring workflow again"
 
 

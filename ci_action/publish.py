@@ -77,14 +77,14 @@ def explained(error: PublishError) -> str:
     if not isinstance(error, RefusedError):
         return str(error)
     accepted = f" (GitHub would accept: {error.permissions})" if error.permissions else ""
-    if "locked" in str(error).lower():
-        return f"{error}: the conversation is locked, so nobody but its maintainers can comment"
-    if error.status == 403:
+    if error.other_reason:
+        return f"{error}: {error.other_reason}"
+    if error.is_permission:
         return f"{error}: {PERMISSION}{accepted}"
     if error.status == 401:
         return f"{error}: the input token is not valid or has expired"
     if error.status == 404:
-        return f"{error}: the pull request is gone, or the token may not see it{accepted}"
+        return f"{error}: it is not there any more, or it is private and the token may not see it{accepted}"
     return str(error)
 
 

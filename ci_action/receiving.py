@@ -1,4 +1,11 @@
-"""Take over what another run measured: find its evidence, prove it, and read the configs from GitHub."""
+"""Take over what another run measured: find its evidence, prove it, and read the configs from GitHub.
+
+A whole publishing run, comment and status included, stays within ``MAX_REQUESTS`` API requests where the evidence is
+whole, nothing has to be sent again and each list has one page: 1 for the pull request, 2 for the artifact, up to 4 for
+the ancestry of base and merge, up to 8 for both configs (trees and files), up to 4 for what differs where a target has
+``paths``, 1 for the first run of head, up to 5 for comment and status. Each further shard is one more, and an exceeded
+limit with an ``accept-label`` three.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +55,15 @@ def _read(item: Artifact, run: ProducingRun, store: RunStore) -> Received:
         raise EvidenceError(f"artifact {item.name!r} of run {run.id} is refused: {error}. {AGAIN}") from error
 
 
+MAX_REQUESTS = 25
 AGAIN = "Run that workflow again; if this stays, let both workflows use one version of the action"
 
 
 def choose_evidence(artifacts: list[Artifact], name: str) -> list[Artifact]:
     """Pick the evidence of a run: whole, or all shards of the latest split. Raises EvidenceError if there is none."""
     found = _latest(artifacts, partial(evidence_group, name))
+    if not found and any(evidence_group(name, item.name) is not None for item in artifacts):
+        raise EvidenceError("the measuring run's evidence has expired: run that workflow again, or push again")
     if not found:
         raise EvidenceError(
             f"the measuring run left no artifact {evidence_name(name, None)!r}: it did not get to its end, or its "
@@ -68,9 +78,14 @@ def _latest(artifacts: list[Artifact], group_of: Callable[[str], int | None]) ->
     Names are compared with what ours would be, so none that another run thought of comes through.
     """
     groups: dict[int, dict[str, Artifact]] = {}
-    for item in sorted(artifacts, key=lambda item: item.id):
+    for item in sorted(artifacts, key=_age):
         group = group_of(item.name)
         if group is not None and not item.is_expired:
             groups.setdefault(group, {})[item.name] = item  # of one name the latest attempt counts
-    latest = max(groups.values(), key=lambda group: max(item.id for item in group.values()), default={})
+    latest = max(groups.values(), key=lambda group: max(map(_age, group.values())), default={})
     return list(latest.values())[:MOST_SHARDS]
+
+
+def _age(item: Artifact) -> tuple[str, int]:
+    """Order by time: of a run that was started again, the later attempt can have the lower id (upload-artifact#571)."""
+    return item.created_at, item.id

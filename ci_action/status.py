@@ -54,9 +54,18 @@ def deliver_status(
             raise PublishError("there is no token")
         {"commit": checks.set_status, "check": checks.create_check}[kind](sha, status)
     except PublishError as error:
-        is_denied = isinstance(error, RefusedError) and error.status in {403, 404}
-        needed = f": grant the job `{PERMISSIONS[kind]}`" if is_denied else ""
         lost = ", so nothing gates this commit" if is_gate else ""
-        sink.annotate("error" if is_gate else "warning", f"no {kind} status was written{lost}: {error}{needed}")
+        said = f"no {kind} status was written{lost}: {error}{_todo(error, PERMISSIONS[kind])}"
+        sink.annotate("error" if is_gate else "warning", said)
         return PublishError.exit_code if is_gate else 0
     return 0
+
+
+def _todo(error: PublishError, permission: str) -> str:
+    """Return what would change it. GitHub answers some tokens without the right with a 404 instead of a 403."""
+    if not isinstance(error, RefusedError):
+        return ""
+    if error.is_permission:
+        return f": grant the job `{permission}`"
+    gone = f": the commit is not in the repository any more, or the token lacks `{permission}`"
+    return gone if error.status == 404 else f": {error.other_reason}" if error.other_reason else ""

@@ -11,7 +11,7 @@ from ci_action.errors import PublishError
 from ci_action.ports import RefusedError, UncertainError
 
 if TYPE_CHECKING:
-    from ci_action.ports import Author, Comment, GitHub
+    from ci_action.ports import Author, Comment, GitHub, PullState
 
 TRIES = 3
 REPLACED = (
@@ -19,6 +19,8 @@ REPLACED = (
     "left: give each job a comment-id and an artifact-name of its own, such as `comment-id: ${{ matrix.os }}`, or let "
     "the jobs of a matrix measure (mode: measure) and one job comment for all (mode: merge)"
 )
+
+CLOSED = "the pull request is closed, so no new comment was written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +43,9 @@ def post(github: GitHub, number: int, body: str, *, only_update: bool = False) -
     marker = parse_marker(body)
     if marker is None:
         raise ValueError("the comment does not start with its marker")
-    now = github.head_sha(number)
-    if now != marker.head_sha:
-        return _superseded(github, number, marker, now)
+    pull = github.pull_state(number)
+    if pull.head_sha != marker.head_sha:
+        return _superseded(github, number, marker, pull.head_sha)
     mine = _mine(github, number, marker)
     newer = next((comment for comment in mine if _is_newer(comment, marker)), None)
     if newer is not None:
@@ -60,7 +62,9 @@ def post(github: GitHub, number: int, body: str, *, only_update: bool = False) -
             return Posted(url=updated.html_url, replaces_job=_is_of_another_job(mine, marker, body))
     if only_update and not note:
         return Posted(url=None)
-    return replace(_create(github, number, body, marker), note=note)
+    if not pull.is_open:  # closed or merged while its job ran: nobody waits for a new comment
+        return Posted(url=None, note=CLOSED)
+    return replace(_create(github, number, body, marker, pull), note=note)
 
 
 def _superseded(github: GitHub, number: int, marker: Marker, now: str) -> Posted:
@@ -80,8 +84,10 @@ def _superseded(github: GitHub, number: int, marker: Marker, now: str) -> Posted
     return Posted(url=None, note=note)
 
 
-def _create(github: GitHub, number: int, body: str, marker: Marker) -> Posted:
+def _create(github: GitHub, number: int, body: str, marker: Marker, pull: PullState) -> Posted:
     """Create the comment once, although an answer may be lost and another job may do the same just now."""
+    if pull.is_locked:
+        raise PublishError("the conversation is locked, so no new comment was written; an earlier one would be updated")
     for attempt in range(1, TRIES + 1):
         try:
             created = github.create_comment(number, body)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ci_action.app import Evidence, Prepared, prepare
 from ci_action.commands.run import reproduction
 from ci_action.core.handover.shards import only
+from ci_action.core.handover.skips import settle_skips
 from ci_action.edges.delivery_folder import read_delivery
 from ci_action.edges.environ import read_event
 from ci_action.edges.evidence_folder import read_benchmarks, read_commits, read_results
@@ -64,6 +65,9 @@ def delivered_case(
     run, pull, received = delivery.run, delivery.pull, delivery.received
     where = session.inputs.working_directory
     prepared = prepare(delivery.commits, recorded, working_directory=where, pull_request=pull)
+    measured = {item["id"] for item in (*received.base, *received.head)} | set(received.benchmarks)
+    plan = settle_skips(prepared.plan, measured, are_paths_known=recorded.are_paths_known)
+    prepared = replace(prepared, plan=plan)
     facts = replace(
         _facts(session, prepared, artifact_url),
         run_id=run.id,

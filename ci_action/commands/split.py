@@ -64,11 +64,11 @@ def merge(out: Path, reports: tuple[Path, ...]) -> int:
     with open_session(out=out) as session:
         prepared, _ = prepared_again(session)
         collected = beside(out, "collected")
-        merged = merge_shards(reports or [collected, *sorted(collected.glob("*"))], prepared.plan.commits)
+        merged, shards = merge_shards(reports or [collected, *sorted(collected.glob("*"))], prepared.plan.commits)
         write_results(session.sink, "base", merged.base)
         write_results(session.sink, "head", merged.head)
         write_benchmarks(session.sink, merged.benchmarks)
-        session.sink.progress(f"{merged.shards} shards joined")
+        session.sink.progress(f"{shards} shards joined")
     return 0
 
 
@@ -105,7 +105,7 @@ def _receive(session: Session, run: ProducingRun, pull: PullRequest) -> None:
     remote, store = RemoteRest(api, repository), RunStoreRest(api, repository)
     with _permissions_named():
         delivery = take_over(run, pull, remote, store, artifact_name=session.inputs.artifact_name)
-    recorded = RecordedRepository(pull.number, remote)
+    recorded = RecordedRepository(delivery.commits, pull.merge_sha, remote)
     case = delivered_case(session, delivery, recorded, NEVER)
     base = case.prepared.plan.base_config
     first_run_at = store.first_run_at(run) if base and base.accept_label else NEVER
@@ -120,7 +120,7 @@ def _permissions_named() -> Iterator[None]:
     try:
         yield
     except RefusedError as refusal:
-        reason = f"{refusal}: {NEEDED}" if refusal.status in {403, 404} else explained(refusal)
+        reason = f"{refusal}: {NEEDED}" if refusal.is_permission else explained(refusal)
         raise PublishError(reason) from refusal
 
 

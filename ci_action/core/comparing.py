@@ -54,6 +54,8 @@ def is_complete(result: MetricResult | None) -> bool:
 def _compare_target(planned: PlannedTarget, base: TargetResult | None, head: TargetResult | None) -> TargetVerdict:
     if planned.skipped:
         return TargetVerdict(id=planned.id, rows=(), skipped=planned.skipped)
+    if planned.unproven:
+        return _unproven_target(planned)
     failures = (*_failure("base", planned, base), *_failure("head", planned, head))
     totals = {"base": _totals(base), "head": _totals(head)}
     diff, refused = _diff(base, head)
@@ -114,6 +116,17 @@ def presence_of(planned: PlannedTarget) -> Presence:
     if planned.head is None:
         return Presence.REMOVED
     return Presence.NEW if planned.base is None else Presence.BOTH
+
+
+def _unproven_target(planned: PlannedTarget) -> TargetVerdict:
+    """Return a target of which nothing is known: each metric that it asks for is a row that was not measured."""
+    rows = tuple(
+        compared_row(
+            planned, metric, None, None, refusal="", missing=dict.fromkeys(_SIDES, "no result"), has_failed=True
+        )
+        for metric in _expected(planned, {})
+    )
+    return TargetVerdict(id=planned.id, rows=rows, unproven=planned.unproven)
 
 
 def _failure(side: Side, planned: PlannedTarget, result: TargetResult | None) -> tuple[SideFailure, ...]:

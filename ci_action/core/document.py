@@ -51,7 +51,7 @@ def _target(target: TargetVerdict) -> dict[str, Any]:
         "rows": [_row(row) for row in target.rows],
         "failures": [_failure(item) for item in target.failures],
         "calls": None if target.diff is None else _calls(target.diff),
-        "notes": list(target.notes),
+        "notes": [*target.notes, *([target.unproven] if target.unproven else [])],
     }
 
 

@@ -16,6 +16,8 @@ class PullRequest:
     base_sha: str
     base_ref: str
     base_repository: str
+    merge_sha: str | None = None
+    """GitHub's own test merge of head into base, as far as it has one now."""
 
     @property
     def is_fork(self) -> bool:

@@ -87,7 +87,8 @@ def _failed_gate(target: TargetVerdict, plan: Plan) -> Gate:
     that do were judged before it failed, a target that base lists must still be measured; one that is new, or a run
     that only reports, may not turn a job red.
     """
-    if target.failure("head") is None or any(row.basis is Basis.POLICY for row in target.rows):
+    is_open = target.failure("head") is not None or bool(target.unproven)
+    if not is_open or any(row.basis is Basis.POLICY for row in target.rows):
         return Gate.NONE
     listed = plan.base_config is not None and any(entry.id == target.id for entry in plan.base_config.targets)
     return Gate.UNKNOWN if listed else Gate.WARN

@@ -49,6 +49,7 @@ def positive(value: object, where: str) -> int:
 
 def read_pull_request(pull: Mapping[str, Any], where: str, *, repository: str) -> PullRequest:
     """Give a pull request as events and the API show it alike. Raises EventError."""
+    merge = pull.get("merge_commit_sha")
     head, base = (mapping(pull.get(side), f"{where}.{side}") for side in ("head", "base"))
     return PullRequest(
         number=positive(pull.get("number"), f"{where}.number"),
@@ -58,6 +59,7 @@ def read_pull_request(pull: Mapping[str, Any], where: str, *, repository: str) -
         base_sha=sha(base.get("sha"), f"{where}.base.sha"),
         base_ref=match(REF, base.get("ref"), f"{where}.base.ref", "a branch"),
         base_repository=full_name(base, f"{where}.base.repo") or repository,
+        merge_sha=merge if isinstance(merge, str) and SHA.fullmatch(merge) else None,
     )
 
 

@@ -30,6 +30,8 @@ class PlannedTarget:
     head: Target | None
     skipped: str = ""
     """Why it is not measured at the owner's wish: nothing under its ``paths`` changed. Empty where it is measured."""
+    unproven: str = ""
+    """Why it is not known whether another run, which left no result of it, was right to skip it. Never a pass."""
 
     def side(self, name: Side) -> Target | None:
         """Give one side's own entry."""
@@ -58,6 +60,8 @@ class Plan:
     working_directory: str = "."
     changed_dependencies: tuple[str, ...] = ()
     """Files that change what is installed, where both sides share one environment: their effect is not measured."""
+    is_base_broken: bool = False
+    """Base has a config, and it is not valid: nothing is judged until its fix is merged."""
 
     @property
     def policy(self) -> Config:
@@ -68,5 +72,10 @@ class Plan:
 
     @property
     def is_report_only(self) -> bool:
-        """Whether base has no config: nothing is judged, since a pull request does not set its own limits."""
+        """Whether base has no config that counts: nothing is judged, since a pull request sets no limits of its own."""
         return self.base_config is None
+
+    @property
+    def why_report_only(self) -> str:
+        """Return why nothing is judged, as a clause. It means something only where nothing is."""
+        return "base's config is not valid" if self.is_base_broken else "base has no config"

@@ -134,6 +134,8 @@ class TargetVerdict:
     """The raw rounds behind the timing rows, and how the outputs were checked. None where nothing was timed."""
     skipped: str = ""
     """Why nothing of it was measured, at the owner's wish. Neither a pass nor a failure."""
+    unproven: str = ""
+    """Why nothing is known of it, although no side failed. Never a pass."""
 
     def failure(self, side: str) -> Failure | None:
         """Give what one side failed with."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, cast
 
+from ci_action.core.handover.uniting import Measured, unite
 from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
 from ci_action.core.strict_json import parse_json
@@ -117,29 +118,22 @@ def read_benchmarks(folder: Path) -> dict[str, BenchmarkEvidence]:
     return {item["id"]: item for item in found}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
-    """What all shards of a run measured."""
+def merge_shards(folders: Sequence[Path], commits: Commits) -> tuple[Measured, int]:
+    """Join the reports of several jobs, and count them. One that is not whole is as good as lost.
 
-    base: list[TargetResult]
-    head: list[TargetResult]
-    benchmarks: dict[str, BenchmarkEvidence]
-    shards: int
-
-
-def merge_shards(folders: Sequence[Path], commits: Commits) -> Merged:
-    """Join the reports of several jobs. One that is not whole is as good as lost. Raises EvidenceError for twins."""
+    Raises EvidenceError for a job that measured other commits.
+    """
     shards = [folder for folder in folders if _is_whole(folder)]
     for folder in shards:
         if read_commits(folder)[0] != commits:
             raise EvidenceError(f"the shard {folder.name} measured other commits: run the whole workflow again")
-    base = [result for folder in shards for result in read_results(folder, "base")]
-    head = [result for folder in shards for result in read_results(folder, "head")]
-    timed = [item for folder in shards for item in read_benchmarks(folder).values()]
-    for measured in (base, head, timed):
-        if len({item["id"] for item in measured}) != len(measured):
-            raise EvidenceError("two shards measured the same target: give every job of the matrix its own shard")
-    return Merged(base=base, head=head, benchmarks={item["id"]: item for item in timed}, shards=len(shards))
+    jobs = [
+        Measured(
+            base=read_results(folder, "base"), head=read_results(folder, "head"), benchmarks=read_benchmarks(folder)
+        )
+        for folder in shards
+    ]
+    return unite(jobs), len(shards)
 
 
 def _is_whole(folder: Path) -> bool:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ci_action.core.config.committed import ABSENT
+
 if TYPE_CHECKING:
+    from ci_action.core.config.committed import CommittedFile
+    from ci_action.core.plan import Commits
     from ci_action.ports import RemoteRepository
 
 
@@ -16,20 +20,26 @@ class RecordedRepository:
     Reads as git does: a config is looked for by commit and path.
     """
 
-    number: int
+    commits: Commits
+    merge_sha: str | None = None
     remote: RemoteRepository | None = None
-    files: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    files: dict[tuple[str, str], CommittedFile] = field(default_factory=dict)
     touched: list[list[str] | None] = field(default_factory=list)
 
-    def read(self, sha: str, path: str) -> str | None:
-        """A file's text at a commit, or None."""
+    def read(self, sha: str, path: str) -> CommittedFile:
+        """Return what a commit has at a path."""
         if (sha, path) not in self.files:
-            self.files[sha, path] = self.remote.read(sha, path) if self.remote else None
+            self.files[sha, path] = self.remote.read(sha, path) if self.remote else ABSENT
         return self.files[sha, path]
 
     def changed_paths(self, base: str, head: str) -> list[str] | None:
-        """What the pull request touches: GitHub lists it for the pull request, whichever commits are named."""
+        """Return the paths that differ between the commits that were proven; None where that is not known."""
         del base, head
         if not self.touched:
-            self.touched.append(self.remote.changed_paths(self.number) if self.remote else None)
+            self.touched.append(self.remote.changed_paths(self.commits, self.merge_sha) if self.remote else None)
         return self.touched[0]
+
+    @property
+    def are_paths_known(self) -> bool:
+        """Check whether GitHub has listed what differs."""
+        return bool(self.touched) and self.touched[0] is not None

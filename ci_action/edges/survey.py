@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ci_action.core.config.committed import CommittedFile
 from ci_action.core.config.file import find_config
 from ci_action.core.config.starter import MOST_MODELS, FoundModel, Survey
 
@@ -25,7 +26,7 @@ TORCH = re.compile(r"^\s*torch(?![\w-])", re.MULTILINE)
 
 def survey(root: Path) -> Survey:
     """Describe what lies below ``root``, as far as a starter needs to know it."""
-    found = find_config(lambda name: _text(root / name))
+    found = find_config(lambda name: CommittedFile(text=_text(root / name)))
     return Survey(
         models=tuple(_models(root)),
         install=_install(root),

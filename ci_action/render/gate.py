@@ -31,7 +31,7 @@ def gate_line(verdict: Verdict, plan: Plan) -> GateLine:
     if verdict.outcome is Gate.UNKNOWN:
         return GateLine(status="failed", why=_why_unknown(verdict, open_rows))
     if not limited:
-        why = "base has no config" if plan.is_report_only else "no limit covers what was measured"
+        why = plan.why_report_only if plan.is_report_only else "no limit covers what was measured"
         return GateLine(status="not set", why=f"{why}: this only reports")
     if verdict.accepted:
         accepted = ["what exceeds a limit was accepted, see below", *_unmeasured(plan)]
@@ -77,7 +77,7 @@ def _why_unknown(verdict: Verdict, open_rows: list[Row]) -> str:
         return "nothing was measured"
     if not any(target.is_measured for target in verdict.targets):
         return "nothing of head was measured"
-    if any(target.failure("head") for target in verdict.targets):
+    if any(target.failure("head") or target.unproven for target in verdict.targets):
         return "a listed target must be measured"
     return f"{_metrics(len(open_rows))} could not be judged" if open_rows else "the limits could not be judged"
 

@@ -117,7 +117,7 @@ def _whole_run(verdict: Verdict, plan: Plan, lead: State, found: dict[State, int
     if lead is State.EQUAL:
         return f": {found[lead]} of {targets(everything)}" if found[lead] == everything else f": {targets(found[lead])}"
     if lead is State.NEW:
-        why = "base has no config" if plan.is_report_only else "no base result"
+        why = plan.why_report_only if plan.is_report_only else "no base result"
         return f": {targets(found[lead])}, {why}"
     if lead is State.SKIPPED:
         return f": {targets(everything)}, nothing under their paths changed"
@@ -126,6 +126,8 @@ def _whole_run(verdict: Verdict, plan: Plan, lead: State, found: dict[State, int
 
 def _one(target: TargetVerdict, state: State, quote: Quote) -> str:
     subject = quote(target.id)
+    if target.unproven:
+        return f"{subject}: no result, see below"
     if state is State.NOT_MEASURED and target.failure("head"):
         return f"{subject} failed on head"
     if state is State.INCOMPARABLE and target.failure("base"):

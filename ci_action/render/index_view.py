@@ -93,7 +93,7 @@ def limits_in_words(limits: Sequence[Limit]) -> list[tuple[str, str, str, str]]:
 
 def _row(target: TargetVerdict, columns: Sequence[str], links: Links) -> IndexRow:
     rows = {row.metric: row for row in target.rows}
-    note = target.skipped
+    note = target.skipped or target.unproven
     if target.failures:
         note = "; ".join(f"{item.side} failed: {name(item.failure['type'])}" for item in target.failures)
     return IndexRow(

@@ -42,7 +42,9 @@ def conditions(plan: Plan, facts: Facts, results: Iterable[TargetResult], *, has
         f"torchscan {name(facts.torchscan_version)} on both sides",
         f"torch {' and '.join(map(_words, torch))}" if torch else "",
         ", ".join(machine),
-        f"limits: {code(plan.base_config.source)} at base" if plan.base_config else "limits: none, base has no config",
+        f"limits: {code(plan.base_config.source)} at base"
+        if plan.base_config
+        else f"limits: none, {plan.why_report_only}",
         f"base {code(commits.base_ref)}: {_words(commits.base_reason)}" if commits.base_sha else "",
         "FLOPs, MACs and parameters are formula counts, not speed",
         "latency is a block median, not request p95" if has_timings else "",

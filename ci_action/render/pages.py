@@ -176,7 +176,10 @@ def _run_facts(plan: Plan, facts: Facts) -> list[tuple[str, str]]:
         ("Head", commits.head_sha),
         ("Measured commit", commits.measured_sha if commits.measured_sha != commits.head_sha else ""),
         ("Base", f"{commits.base_sha} ({commits.base_ref}: {commits.base_reason})" if commits.base_sha else "none"),
-        ("Limits from", f"{plan.base_config.source} at base" if plan.base_config else "nowhere: base has no config"),
+        (
+            "Limits from",
+            f"{plan.base_config.source} at base" if plan.base_config else f"nowhere: {plan.why_report_only}",
+        ),
         ("torchscan", facts.torchscan_version),
         ("Machine", facts.platform),
         ("Repository", facts.repository or ""),

@@ -33,6 +33,7 @@ def sentences(verdict: Verdict, plan: Plan, operators: list[Uncounted], medium: 
         *_refusals(verdict, medium),
         *_presence(verdict, plan, medium.quote),
         *_skips(verdict, medium.quote),
+        *_unproven(verdict, medium),
         *_acceptance(verdict, medium.quote),
         *(f"Note: {medium.prose(note)}" for note in verdict.notes),
     ]
@@ -157,6 +158,12 @@ def _presence(verdict: Verdict, plan: Plan, quote: Quote) -> list[str]:
 def _skips(verdict: Verdict, quote: Quote) -> list[str]:
     skipped = sum(bool(target.skipped) for target in verdict.targets)
     return [f"{targets(skipped)} skipped: nothing under their {quote('paths')} changed."] if skipped else []
+
+
+def _unproven(verdict: Verdict, medium: Medium) -> list[str]:
+    return _at_most(
+        [f"{medium.quote(one.id)}: {medium.prose(one.unproven)}." for one in verdict.targets if one.unproven]
+    )
 
 
 def _acceptance(verdict: Verdict, quote: Quote) -> list[str]:

@@ -125,7 +125,7 @@ def state_of(target: TargetVerdict) -> State:
     if target.skipped:
         return State.SKIPPED
     states = [row_state(row) for row in telling_rows(target)]
-    if target.failure("head"):
+    if target.failure("head") or target.unproven:
         states.append(State.NOT_MEASURED)
     elif target.failure("base"):
         states.append(State.INCOMPARABLE)

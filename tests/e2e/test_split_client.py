@@ -13,6 +13,7 @@ from support.rig.repository import Consumer, consumer
 from support.rig.server import FakeGitHub
 from support.rig.state import PullRequestState
 
+from ci_action.core.plan import Commits
 from ci_action.edges.github.api import Api
 from ci_action.edges.github.checks import ChecksRest
 from ci_action.edges.github.remote import RemoteRest
@@ -56,15 +57,16 @@ def test_ancestry_parents_files_and_changes_are_what_git_says(
     network: Network, api: Callable[[], Api], repository: Consumer
 ) -> None:
     base, head = repository.base_sha, repository.head_sha
+    made = Commits(base_sha=base, head_sha=head, measured_sha=head, base_reason="")
     with network.entered():
         remote = RemoteRest(api(), "acme/widget")
         assert remote.compare("main", head).merge_base == base
         assert remote.compare(base, "main").has_base_as_ancestor
         assert not remote.compare(head, "main").has_base_as_ancestor
         assert remote.parents(head) == [base]
-        assert remote.read(base, "torchscan.toml") == widget.CONFIG
-        assert remote.read(base, ".github/torchscan.toml") is None
-        assert remote.changed_paths(7) == ["bench/models.py"]
+        assert remote.read(base, "torchscan.toml").text == widget.CONFIG
+        assert remote.read(base, ".github/torchscan.toml").is_absent
+        assert remote.changed_paths(made, None) == ["bench/models.py"]
 
 
 def test_artifacts_and_runs_are_listed(network: Network, api: Callable[[], Api], served: FakeGitHub) -> None:

@@ -113,6 +113,22 @@ def test_a_typo_in_bases_config_still_reports_head_and_judges_nothing(
     assert "8" in json.dumps(document(tmp_path)["targets"])
 
 
+def test_a_config_on_base_in_another_encoding_still_reports_head_and_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = repository(tmp_path, {"models.py": MODEL.format(width=8)}, {"readme": "x"})
+    repo.git("checkout", "--quiet", "main")
+    (repo.path / "torchscan.toml").write_bytes(CONFIG.encode("utf-16"))
+    repo.commit({})
+    repo.git("checkout", "--quiet", "-b", "mended")
+    repo.commit({"torchscan.toml": CONFIG})
+    assert run(repo, tmp_path) == 3
+    said = capsys.readouterr().out
+    assert "torchscan.toml is not UTF-8 text: put a plain UTF-8 text file" in said
+    assert "base has no config" not in said.lower()
+    assert "8" in json.dumps(document(tmp_path)["targets"])
+
+
 def test_no_config_anywhere_gives_one_to_start_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repo = repository(tmp_path, {"models.py": MODEL.format(width=8)}, {"readme": "x"})
     assert run(repo, tmp_path) == 2

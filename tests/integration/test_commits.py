@@ -178,4 +178,4 @@ def test_a_local_run_can_measure_the_working_tree(history: History, tmp_path: Pa
     git = GitRepository(history.repo.path, scratch=tmp_path / "scratch")
     commits = choose_local("main", ".", git)
     assert commits.base_sha == history.fork
-    assert git.read(commits.measured_sha, "b") == "uncommitted"
+    assert git.read(commits.measured_sha, "b").text == "uncommitted"

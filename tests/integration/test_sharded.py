@@ -140,13 +140,21 @@ def test_a_job_of_other_commits_is_refused(repo: Repo, tmp_path: Path) -> None:
     assert "measured other commits" in (tmp_path / "summary").read_text()
 
 
-def test_the_same_part_twice_is_refused(repo: Repo, tmp_path: Path) -> None:
-    (folder,) = shards(tmp_path, "1/2")
-    shutil.copytree(folder, tmp_path / "copy")
-    out = tmp_path / "merged"
-    assert stage("plan", out) == 0
-    assert stage("merge", out, str(folder), str(tmp_path / "copy")) == 3
-    assert "same target" in (tmp_path / "summary").read_text()
+def test_the_same_part_twice_counts_once_and_a_second_result_is_unclear(repo: Repo, tmp_path: Path) -> None:
+    parts = shards(tmp_path, "1/2", "2/2")
+    shutil.copytree(parts[0], tmp_path / "copy")
+    code, joined = merged(tmp_path, [*parts, tmp_path / "copy"])
+    assert (code, words(joined)["a"]) == (1, {"unchanged"})
+
+    # given a copy that says of one of its targets what the other job does not
+    file = tmp_path / "copy" / "evidence" / "head-0.json"
+    document = json.loads(file.read_text())
+    document["result"]["report"]["totals"]["operator_macs"]["value"] += 1
+    document["result"]["report"]["totals"]["operator_macs"]["known_value"] += 1
+    file.write_text(json.dumps(document))
+    code, joined = merged(tmp_path, [*parts, tmp_path / "copy"])
+    assert code == 1  # b's regression stands
+    assert words(joined) | {"b": set()} == {"a": {"not measured"}, "b": set(), "c": {"unchanged"}}
 
 
 def test_a_part_leaves_evidence_of_its_own_targets_alone(

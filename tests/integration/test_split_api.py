@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import io
 import zipfile
@@ -84,45 +83,12 @@ def test_parents_are_read_and_a_forgotten_commit_has_none() -> None:
         assert remote(server).parents(SHA) == []
 
 
-def test_a_file_is_read_at_a_commit() -> None:
-    content = base64.encodebytes("é = 1\n".encode()).decode()
-    body = {"type": "file", "encoding": "base64", "content": content}
-    with scripted_server(Reply(body=body), Reply(404, {"message": "Not Found"})) as server:
-        assert remote(server).read(SHA, ".github/torchscan.toml") == "é = 1\n"
-        assert remote(server).read(SHA, "torchscan.toml") is None
-    assert server.asked[0].path == f"/repos/acme/widget/contents/.github%2Ftorchscan.toml?ref={SHA}"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"type": "symlink", "encoding": "base64", "content": ""},
-        {"type": "file", "encoding": "none", "content": ""},  # over 1 MB
-        {"type": "file", "encoding": "base64", "content": base64.b64encode(b"\xff").decode()},
-    ],
-)
-def test_what_is_no_text_file_is_refused(body: Any) -> None:
-    with scripted_server(Reply(body=body)) as server, pytest.raises(GitError):
-        remote(server).read(SHA, "torchscan.toml")
-
-
 def test_a_commit_that_is_a_name_never_reaches_a_url() -> None:
     with scripted_server(Reply(body={})) as server:
         for ask in (lambda: remote(server).read("main", "x"), lambda: remote(server).parents("../../user")):
             with pytest.raises(GitError):
                 ask()
     assert server.asked == []
-
-
-def test_renamed_files_count_under_both_names() -> None:
-    items = [{"filename": "new.py", "previous_filename": "old.py"}, {"filename": "x.py"}]
-    with scripted_server(Reply(body=items)) as server:
-        assert remote(server).changed_paths(7) == ["new.py", "old.py", "x.py"]
-
-
-def test_more_files_than_github_lists_are_not_known() -> None:
-    with scripted_server(Reply(body=[{"filename": "x"}] * 3000)) as server:
-        assert remote(server).changed_paths(7) is None
 
 
 def test_artifacts_come_from_every_page() -> None:

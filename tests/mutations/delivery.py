@@ -70,7 +70,7 @@ MUTATIONS = [
             "if False:",
         ),
         ("S14 a label from before the push", "return is_the_trigger or setting.at > trigger.at", "return True"),
-        ("S14 a label for another head", "if github.head_sha(number) != trigger.head_sha or", "if"),
+        ("S14 a label for another head", "if github.pull_state(number).head_sha != trigger.head_sha or", "if"),
     ),
     *of(
         f"{UNIT}/test_sticky.py",
@@ -108,6 +108,6 @@ MUTATIONS = [
         "ci_action/publish.py",
         ("B2 a body that GitHub finds too long", "if refusal.status != 422:", "if True:"),
         ("B21 a failed comment hides the verdict", "exit_code=verdict.exit_code or failed", "exit_code=failed"),
-        ("B4 a refusal without its remedy", "if error.status == 403:", "if False:"),
+        ("B4 a refusal without its remedy", "if error.is_permission:", "if False:"),
     ),
 ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ci_action.ports import Author, Comment, TimelineEvent
+from ci_action.ports import Author, Comment, PullState, TimelineEvent
 
 BOT = Author(id=41898282, login="github-actions[bot]")
 
@@ -16,6 +16,8 @@ class FakeGitHub:
     """One pull request's comments. ``before`` runs ahead of a named call, to let something happen meanwhile."""
 
     head: str
+    is_open: bool = True
+    is_locked: bool = False
     me: Author | None = BOT
     stored: list[Comment] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
@@ -35,9 +37,9 @@ class FakeGitHub:
             hook()
         self.calls.append(call)
 
-    def head_sha(self, number: int) -> str:
+    def pull_state(self, number: int) -> PullState:
         self._note("head")
-        return self.head
+        return PullState(head_sha=self.head, is_open=self.is_open, is_locked=self.is_locked)
 
     def comments(self, number: int) -> list[Comment]:
         self._note("list")

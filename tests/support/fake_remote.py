@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from ci_action.core.config.committed import CommittedFile
 from ci_action.core.event import PullRequest
 from ci_action.core.handover.producing_run import ProducingRun
+from ci_action.core.plan import Commits
 from ci_action.ports import Artifact, CommitStatus, Comparison
 
 HEAD, MERGE, PARTED, LATER, ELSEWHERE = (letter * 40 for letter in "acbde")
@@ -66,11 +68,11 @@ class FakeRemote:
     def parents(self, sha: str) -> list[str]:
         return [LATER, HEAD] if sha == MERGE else []
 
-    def read(self, sha: str, path: str) -> str | None:
-        return self.files.get((sha, path))
+    def read(self, sha: str, path: str) -> CommittedFile:
+        return CommittedFile(text=self.files.get((sha, path)))
 
-    def changed_paths(self, number: int) -> list[str] | None:
-        self.asked.append(("files", str(number)))
+    def changed_paths(self, commits: Commits, merge_sha: str | None) -> list[str] | None:
+        self.asked.append(("files", str(commits.measured_sha)))
         return self.touched
 
 

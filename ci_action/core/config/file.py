@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import TYPE_CHECKING, Any, Literal
 
+from ci_action.core.config.committed import MAX_BYTES
 from ci_action.core.config.errors import Place, check_schema
-from ci_action.core.config.toml_lines import key_lines
+from ci_action.core.config.toml_lines import key_lines, opens_table
 from ci_action.core.config.values import build_config
 from ci_action.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ci_action.core.config.committed import CommittedFile
     from ci_action.core.config.entries import Config
 
 Kind = Literal["torchscan", "pyproject"]
@@ -26,7 +28,6 @@ _PLACES: tuple[tuple[str, Kind], ...] = (
     (".github/torchscan.toml", "torchscan"),
     ("pyproject.toml", "pyproject"),
 )
-MAX_BYTES = 1 << 20
 _SYNTAX_PLACE = re.compile(r"\s*\(at line (\d+), column (\d+)\)")
 
 
@@ -39,23 +40,33 @@ class ConfigText:
     kind: Kind
 
 
-def find_config(read: Callable[[str], str | None], *, working_directory: str = ".") -> ConfigText | None:
-    """Look at the three places; ``read`` gives a file of one commit, or None where the commit lacks it.
+def find_config(read: Callable[[str], CommittedFile], *, working_directory: str = ".") -> ConfigText | None:
+    """Look at the three places; ``read`` returns what one commit has at a path.
+
+    A ``torchscan.toml`` is always a config. A ``pyproject.toml`` is one only with a table of ours: every other one is
+    somebody else's file, in whatever state it is.
 
     Raises:
-        ConfigError: where more than one place holds a config.
+        ConfigError: where more than one place holds a config, or a config is no text.
     """
     found = []
     for name, kind in _PLACES:
         source = normpath(join(working_directory, name))
-        text = read(source)
-        if text is not None and (kind == "torchscan" or _has_table(text, source)):
-            found.append(ConfigText(source=source, text=text, kind=kind))
+        item = read(source)
+        if not item.is_absent and (kind == "torchscan" or _has_table(item)):
+            found.append((source, kind, item))
     if len(found) > 1:
-        places = " and ".join(item.source for item in found)
+        places = " and ".join(source for source, _, _ in found)
         problem = f"two configs: {places}; keep one of them, so that it is plain whose limits count"
-        raise ConfigError(problem, file=found[-1].source)
-    return found[0] if found else None
+        raise ConfigError(problem, file=found[-1][0])
+    return _text_of(*found[0]) if found else None
+
+
+def _text_of(source: str, kind: Kind, item: CommittedFile) -> ConfigText:
+    if item.text is None:
+        problem = f"{source} is {item.problem}: put a plain UTF-8 text file of at most {MAX_BYTES >> 20} MiB there"
+        raise ConfigError(problem, file=source)
+    return ConfigText(source=source, text=item.text, kind=kind)
 
 
 def load_config(text: str, *, source: str, kind: Kind = "torchscan") -> Config:
@@ -99,8 +110,13 @@ def _not_toml(said: str, source: str) -> ConfigError:
     return ConfigError(problem, file=source, line=line, column=column)
 
 
-def _has_table(text: str, source: str) -> bool:
+def _has_table(item: CommittedFile) -> bool:
+    """Check whether a pyproject.toml holds a table of ours. One that is broken may hold it: then its error is told."""
+    text = item.text if item.text is not None else item.glimpse
     if TABLE[1] not in text:
-        return False  # somebody else's pyproject.toml, which may be broken for all we care
-    tool = _parse(text, source).get(TABLE[0])
+        return False
+    try:
+        tool = tomllib.loads(text).get(TABLE[0])
+    except (ValueError, RecursionError):  # TOMLDecodeError is a ValueError
+        return opens_table(text, TABLE)
     return isinstance(tool, dict) and TABLE[1] in tool

@@ -55,6 +55,29 @@ def key_lines(text: str) -> dict[Path, int]:
     return lines
 
 
+def opens_table(text: str, table: Path) -> bool:
+    """Check whether a broken text seems to open a table, or a table inside it. Best effort, in doubt yes.
+
+    Brackets are not counted, since one that is missing may be what broke the text. Lines inside a string of several
+    lines do not count, unless the string has no end.
+    """
+    if any(path[: len(table)] == table for path in key_lines(text)):
+        return True
+    fence, is_pending = "", False
+    for line in text.split("\n"):
+        is_header = _is_header(line.removesuffix("\r"), table)
+        if not fence and is_header:
+            return True
+        is_pending = bool(fence) and (is_pending or is_header)
+        _, fence = _bare(line.removesuffix("\r"), fence)
+    return bool(fence) and is_pending
+
+
+def _is_header(line: str, table: Path) -> bool:
+    header = _HEADER.fullmatch(line)
+    return header is not None and tuple(_parts(header["key"]))[: len(table)] == table
+
+
 def _bare(line: str, fence: str) -> tuple[str, str]:
     """The line without strings and comments, and the fence of a string that goes on in the next line."""
     bare, at = "", 0

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ci_action.core.handover.uniting import Measured, unite
 from ci_action.errors import ConfigError, EvidenceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ci_action.core.handover.received_evidence import Received
     from ci_action.core.plan import Plan
@@ -94,16 +95,5 @@ def joined(shards: Sequence[Received]) -> Received:
     commits = {(item.base_sha, item.head_sha, item.measured_sha) for item in shards}
     if len(commits) != 1:
         raise EvidenceError("the shards measured different commits: run the whole workflow again")
-    base = [result for item in shards for result in item.base]
-    head = [result for item in shards for result in item.head]
-    timed = [identity for item in shards for identity in item.benchmarks]
-    for identities in (timed, (result["id"] for result in base), (result["id"] for result in head)):
-        if _has_twins(identities):
-            raise EvidenceError("two shards measured the same target: give every job of the matrix its own shard")
-    benchmarks = {identity: found for item in shards for identity, found in item.benchmarks.items()}
-    return replace(first, base=base, head=head, benchmarks=benchmarks)
-
-
-def _has_twins(identities: Iterable[str]) -> bool:
-    listed = list(identities)
-    return len(set(listed)) != len(listed)
+    whole = unite([Measured(base=one.base, head=one.head, benchmarks=one.benchmarks) for one in shards])
+    return replace(first, base=whole.base, head=whole.head, benchmarks=whole.benchmarks)

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ci_action.core.config.committed import ABSENT, MAX_BYTES, TOO_LARGE, CommittedFile, committed, kind_problem
 from ci_action.edges.git.call import GitCall, complaint
 from ci_action.edges.git.contents import fetch_lfs, fill_submodules, pull_lfs
 from ci_action.edges.git.credentials import is_refused
@@ -25,7 +26,6 @@ SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 DEEPENING = (("--deepen=50",), ("--deepen=200",), ("--unshallow",))
 SERVER = re.compile(r"(https?|ssh)://|[\w.-]+@[\w.-]+:")
 WORKTREE_PREFIX = "torchscan-"
-FILE_BYTES = 1 << 20
 DEEPER = "give actions/checkout the input fetch-depth: 0, or fetch that commit in an earlier step"
 RIGHTS = "give this job the right to read the repository (contents: read)"
 
@@ -125,20 +125,18 @@ class GitRepository:
         for remote in self._remotes()[:1]:
             fetch_lfs(self._git, remote, [_full(sha) for sha in shas])
 
-    def read(self, sha: str, path: str) -> str | None:
-        """A regular file's text at a commit; None if there is no such file."""
+    def read(self, sha: str, path: str) -> CommittedFile:
+        """Return what a commit has at a path. A link or a submodule on the way to it means that nothing is there."""
         listed = self._git.text("ls-tree", "-z", "--full-tree", _full(sha), "--", path).split("\0")[0]
-        if not listed:
-            return None
-        mode, kind, blob = listed.partition("\t")[0].split()
-        if kind != "blob" or mode == "120000":
-            raise GitError(f"{path} at {sha[:12]} is not a regular file: put a plain file there")
-        if int(self._git.text("cat-file", "-s", blob)) > FILE_BYTES:
-            raise GitError(f"{path} at {sha[:12]} is larger than {FILE_BYTES} bytes")
-        try:
-            return self._git.run("cat-file", "blob", blob).stdout.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise GitError(f"{path} at {sha[:12]} is not UTF-8 text") from error
+        entry, _, name = listed.partition("\t")
+        if name != path:  # of a submodule that path leads through, git lists the submodule itself
+            return ABSENT
+        mode, _, blob = entry.split()
+        if problem := kind_problem(mode):
+            return CommittedFile(problem=problem)
+        if int(self._git.text("cat-file", "-s", blob)) > MAX_BYTES:
+            return TOO_LARGE
+        return committed(self._git.run("cat-file", "blob", blob).stdout)
 
     def changed_paths(self, base: str, head: str) -> list[str]:
         """Paths whose content or mode differs; a rename is its old and its new path."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ci_action.errors import PublishError
-from ci_action.ports import Author, Comment, RefusedError, TimelineEvent
+from ci_action.ports import Author, Comment, PullState, RefusedError, TimelineEvent
 
 if TYPE_CHECKING:
     from ci_action.edges.github.api import Api
@@ -25,10 +25,14 @@ class GitHubRest:
         self._is_installation = is_installation
         self._is_job_token = is_job_token
 
-    def head_sha(self, number: int) -> str:
-        """The commit at the head of a pull request now."""
-        pull = self._api.call("GET", f"/repos/{self._repository}/pulls/{number}").body
-        return _text(_mapping(_mapping(pull).get("head")).get("sha"))
+    def pull_state(self, number: int) -> PullState:
+        """Return what a pull request is now. Merged counts as closed, as GitHub itself has it."""
+        pull = _mapping(self._api.call("GET", f"/repos/{self._repository}/pulls/{number}").body)
+        return PullState(
+            head_sha=_text(_mapping(pull.get("head")).get("sha")),
+            is_open=_text(pull.get("state")) == "open",
+            is_locked=pull.get("locked") is True,
+        )
 
     def comments(self, number: int) -> list[Comment]:
         """All comments, oldest first, over all pages."""

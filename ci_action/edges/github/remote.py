@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ci_action.core.payload import SHA, mapping, read_pull_request, sha
+from ci_action.edges.github.trees import TreesRest
 from ci_action.errors import EventError, GitError, PublishError
-from ci_action.ports import Comparison, RefusedError
+from ci_action.ports import Comparison, GoneError, RefusedError
 
 if TYPE_CHECKING:
+    from ci_action.core.config.committed import CommittedFile
     from ci_action.core.event import PullRequest
+    from ci_action.core.plan import Commits
     from ci_action.edges.github.api import Api
 
-FILE_BYTES = 1 << 20
-MOST_FILES = 3000
-"""GitHub lists no more files of a pull request than this."""
 STATUSES = frozenset({"ahead", "behind", "identical", "diverged"})
 
 
@@ -27,6 +25,7 @@ class RemoteRest:
     def __init__(self, api: Api, repository: str) -> None:
         self._api = api
         self._repository = repository
+        self._trees = TreesRest(api, repository)
 
     def pulls_from(self, owner: str, branch: str) -> list[PullRequest]:
         """Open pull requests from a branch of a repository of ``owner``. One that is not whole is not one of them."""
@@ -40,9 +39,14 @@ class RemoteRest:
         return found
 
     def compare(self, base: str, head: str) -> Comparison:
-        """Hold two commits or branches against each other."""
+        """Hold two commits or branches against each other. Raises GoneError naming the one that is not there."""
         sides = f"{quote(base, safe='')}...{quote(head, safe='')}"
-        body = self._object(f"/compare/{sides}?per_page=1")
+        try:
+            body = self._object(f"/compare/{sides}?per_page=1")
+        except RefusedError as refusal:
+            if refusal.status != 404:
+                raise
+            raise self._missing(base, head) from refusal
         try:
             merge_base = sha(mapping(body.get("merge_base_commit"), "merge_base_commit").get("sha"), "merge base")
         except EventError as error:
@@ -62,29 +66,36 @@ class RemoteRest:
         parents = body.get("parents")
         return [str(item.get("sha")) for item in parents if isinstance(item, dict)] if isinstance(parents, list) else []
 
-    def read(self, sha: str, path: str) -> str | None:
-        """A file's text at a commit; None if there is no such file. Raises GitError for what is no text file."""
-        try:
-            body = self._object(f"/contents/{quote(path, safe='')}?ref={_full(sha)}")
-        except RefusedError as refusal:
-            if refusal.status == 404:
-                return None
-            raise
-        content = body.get("content")
-        if body.get("type") != "file" or body.get("encoding") != "base64" or not isinstance(content, str):
-            raise GitError(f"{path} at {sha[:12]} is not a regular file of at most {FILE_BYTES} bytes")
-        try:
-            return base64.b64decode(content).decode("utf-8")
-        except (binascii.Error, UnicodeDecodeError) as error:
-            raise GitError(f"{path} at {sha[:12]} is not UTF-8 text") from error
+    def read(self, sha: str, path: str) -> CommittedFile:
+        """Return what a commit has at a path, as git would."""
+        return self._trees.read(_full(sha), path)
 
-    def changed_paths(self, number: int) -> list[str] | None:
-        """Paths that a pull request touches, old and new names; None where GitHub does not list them all."""
-        items = self._api.pages(self._path(f"/pulls/{number}/files?per_page=100"))
-        if len(items) >= MOST_FILES:
-            return None
-        names = [item.get(key) for item in items if isinstance(item, dict) for key in ("filename", "previous_filename")]
-        return [name for name in names if isinstance(name, str)]
+    def changed_paths(self, commits: Commits, merge_sha: str | None) -> list[str] | None:
+        """Return the paths that differ between the measured commits; None where GitHub cannot list them.
+
+        A head that was measured itself, or merged by GitHub (``merge_sha``), is compared with base. Anybody can make
+        another commit with the same two parents, so of such a one only this is certain: a merge changes no path that
+        head left as it was where both parted, and none that head and base have alike.
+        """
+        base, head, measured = _full(str(commits.base_sha)), _full(commits.head_sha), _full(commits.measured_sha)
+        if measured in {head, merge_sha}:
+            found = self._trees.changed(base, measured)
+            return None if found is None else sorted(found)
+        parted = self.compare(base, head).merge_base
+        own, apart = self._trees.changed(parted, head), self._trees.changed(base, head)
+        return None if own is None or apart is None else sorted(own & apart)
+
+    def _missing(self, *revisions: str) -> GoneError:
+        """Find out which of two revisions a refused comparison lacked."""
+        for revision in revisions:
+            named = f"commit {revision[:12]}" if SHA.fullmatch(revision) else f"the base branch {revision!r}"
+            try:
+                self._object(f"/commits/{quote(revision, safe='')}?per_page=1")
+            except RefusedError as refusal:
+                if refusal.status in {404, 422}:
+                    return GoneError(f"{named} is not in {self._repository} any more")
+                raise
+        return GoneError(f"{' and '.join(one[:12] for one in revisions)} have no common history")
 
     def _object(self, path: str) -> dict[str, Any]:
         body = self._api.call("GET", self._path(path)).body

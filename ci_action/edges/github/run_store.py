@@ -12,7 +12,7 @@ import requests
 
 from ci_action.edges.github.archive import ARCHIVE_BYTES
 from ci_action.errors import EvidenceError, PublishError
-from ci_action.ports import Artifact
+from ci_action.ports import Artifact, GoneError, RefusedError
 
 if TYPE_CHECKING:
     from ci_action.core.handover.producing_run import ProducingRun
@@ -36,7 +36,12 @@ class RunStoreRest:
     def artifacts(self, run_id: int) -> list[Artifact]:
         """All artifacts of a run, over all pages."""
         path = f"/repos/{self._repository}/actions/runs/{run_id}/artifacts?per_page=100"
-        return [_artifact(item) for item in self._api.pages(path, under="artifacts")]
+        try:
+            return [_artifact(item) for item in self._api.pages(path, under="artifacts")]
+        except RefusedError as refusal:
+            if refusal.status != 404:
+                raise
+            raise GoneError(f"the measuring run {run_id} was deleted: push to the pull request again") from refusal
 
     def archive(self, artifact: Artifact) -> bytes:
         """Download an artifact's zip. GitHub answers with a signed address elsewhere: no token goes there [S24].
@@ -47,7 +52,7 @@ class RunStoreRest:
             raise EvidenceError(f"the artifact is larger than {ARCHIVE_BYTES // 10**6} MB")
         place = f"/repos/{self._repository}/actions/artifacts/{artifact.id}/zip"
         for _ in range(TRIES):
-            data = _download(self._api.redirection(place))  # asked anew: the address is good for a minute
+            data = _download(self._place(place, artifact))  # asked anew: the address is good for a minute
             if data is not None:
                 break
         else:
@@ -55,6 +60,14 @@ class RunStoreRest:
         if artifact.sha256 and hashlib.sha256(data).hexdigest() != artifact.sha256:
             raise EvidenceError("the artifact is not the one that was uploaded: its digest differs")
         return data
+
+    def _place(self, path: str, artifact: Artifact) -> str:
+        try:
+            return self._api.redirection(path)
+        except RefusedError as refusal:
+            if refusal.status not in {404, 410}:
+                raise
+            raise EvidenceError(f"the artifact {artifact.name!r} has expired or was deleted") from refusal
 
     def first_run_at(self, run: ProducingRun) -> str:
         """When the workflow first ran on this head: the head was pushed before. In the far future if not known."""
@@ -73,6 +86,7 @@ def _path(item: dict[str, Any]) -> str:
 def _artifact(item: Any) -> Artifact:
     fields = item if isinstance(item, dict) else {}
     identifier, name, size, digest = (fields.get(key) for key in ("id", "name", "size_in_bytes", "digest"))
+    at = fields.get("created_at")
     if not isinstance(identifier, int) or not isinstance(name, str) or not isinstance(size, int):
         raise PublishError("GitHub's list of artifacts does not have the form that its API describes")
     known = isinstance(digest, str) and DIGEST.fullmatch(digest)
@@ -82,6 +96,7 @@ def _artifact(item: Any) -> Artifact:
         size_bytes=size,
         is_expired=fields.get("expired") is not False,
         sha256=str(digest).removeprefix("sha256:") if known else "",
+        created_at=at if isinstance(at, str) and MOMENT.fullmatch(at) else "",
     )
 
 

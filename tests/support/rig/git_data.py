@@ -60,6 +60,37 @@ def commit(state: GitHubState, request: Request, path: re.Match[str]) -> Respons
     return Response(200, _commit(sha) | {"parents": [{"sha": one, "url": urls, "html_url": urls} for one in parents]})
 
 
+def tree(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
+    """List a tree, or the tree of a commit; with ``recursive`` everything below it."""
+    if state.remote is None:
+        return NOT_FOUND
+    recursive = ["-r", "-t"] if "recursive" in request.query else []
+    try:
+        listed = git(state.remote, "ls-tree", "-z", *recursive, path["sha"])
+    except subprocess.CalledProcessError:
+        return NOT_FOUND
+    items = []
+    for line in filter(None, listed.split("\0")):
+        entry, _, name = line.partition("\t")
+        mode, kind, sha = entry.split()
+        items.append({"path": name, "mode": mode, "type": kind, "sha": sha})
+    is_cut = bool(recursive) and len(items) > state.tree_limit
+    body = minimal("git-tree", sha=path["sha"], tree=items[: state.tree_limit] if recursive else items)
+    return Response(200, body | {"truncated": is_cut})
+
+
+def blob(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
+    """Give a blob in base64."""
+    if state.remote is None:
+        return NOT_FOUND
+    command = ["git", "-C", str(state.remote), "cat-file", "blob", path["sha"]]
+    done = subprocess.run(command, check=False, capture_output=True)
+    if done.returncode:
+        return NOT_FOUND
+    content = base64.encodebytes(done.stdout).decode()
+    return Response(200, minimal("blob", sha=path["sha"], size=len(done.stdout), content=content, encoding="base64"))
+
+
 def pull_request_files(state: GitHubState, request: Request, path: re.Match[str]) -> Response:
     """Give what a pull request touches: the difference from where it left its base."""
     held = state.pull_requests.get(int(path["number"]))

@@ -116,6 +116,7 @@ def _pull_request(state: GitHubState, pull_request: PullRequestState, schema: st
         html_url=f"https://github.com/{state.repository}/pull/{pull_request.number}",
         labels=[_label(name) for name in pull_request.labels],
     )
+    body["merge_commit_sha"] = pull_request.merge_sha
     body["head"].update(sha=pull_request.head_sha, ref=pull_request.head_ref)
     body["head"]["repo"].update(full_name=pull_request.head_repository)
     body["base"].update(sha=pull_request.base_sha, ref=pull_request.base_ref)
@@ -205,7 +206,9 @@ ROUTES: tuple[tuple[str, str, Route], ...] = (
     ("GET", r"/pulls/(?P<number>\d+)/files", git_data.pull_request_files),
     ("GET", r"/pulls", list_pull_requests),
     ("GET", r"/commits/(?P<sha>[0-9a-f]+)/pulls", list_pull_requests_of_commit),
-    ("GET", r"/commits/(?P<sha>[0-9a-f]+)", git_data.commit),
+    ("GET", r"/commits/(?P<sha>[^/]+)", git_data.commit),
+    ("GET", r"/git/trees/(?P<sha>[0-9a-f]+)", git_data.tree),
+    ("GET", r"/git/blobs/(?P<sha>[0-9a-f]+)", git_data.blob),
     ("GET", r"/compare/(?P<base>[^/]+)\.\.\.(?P<head>[^/]+)", git_data.compare),
     ("GET", r"/contents/(?P<file>.+)", git_data.contents),
     ("GET", r"/collaborators/(?P<login>[^/]+)/permission", get_permission),

@@ -66,6 +66,7 @@ class PullRequestState:
     head_repository: str = "acme/widget"
     state: str = "open"
     is_locked: bool = False
+    merge_sha: str | None = None
     labels: list[str] = field(default_factory=list)
     timeline: list[dict[str, Any]] = field(default_factory=list)
 
@@ -77,6 +78,8 @@ class GitHubState:
     repository: str = "acme/widget"
     remote: Path | None = None
     """A bare repository that answers commit comparisons and file contents."""
+    tree_limit: int = 100_000
+    """How many entries a recursive tree lists before it is truncated."""
     viewer: tuple[str, int] = ACTIONS_BOT
     can_write: bool = True
     """False is the read-only token that a fork's pull request gets."""

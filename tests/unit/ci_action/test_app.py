@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.verdicts import result
 
 from ci_action.app import Evidence, conclude, measure, prepare
+from ci_action.core.config.committed import ABSENT, CommittedFile
 from ci_action.core.event import PullRequest
 from ci_action.core.plan import Commits
 from ci_action.core.spec import TargetResult, WorkerSpec
@@ -37,11 +39,12 @@ class FakeGit:
 
     folder: Path
     files: dict[str, dict[str, str]]
+    odd: dict[tuple[str, str], CommittedFile] = field(default_factory=dict)
     live: set[str] = field(default_factory=set)
     filled: list[tuple[str, bool, bool]] = field(default_factory=list)
 
-    def read(self, sha: str, path: str) -> str | None:
-        return self.files.get(sha, {}).get(path)
+    def read(self, sha: str, path: str) -> CommittedFile:
+        return self.odd.get((sha, path), CommittedFile(text=self.files.get(sha, {}).get(path)))
 
     changed: list[str] | PublishError = field(default_factory=lambda: ["docs/x.md"])
 
@@ -157,6 +160,38 @@ def test_a_wrong_config_on_base_is_a_problem_and_on_head_an_error(tmp_path: Path
     assert "nothing is judged until its fix is merged" in prepared.problem
     with pytest.raises(ConfigError, match="unknown-key"):
         prepare(COMMITS, both(tmp_path, head=wrong))  # type: ignore[arg-type]
+
+
+UNREADABLE = ("a symbolic link, which is not followed", "a folder", "larger than 1 MiB", "not UTF-8 text")
+
+
+@pytest.mark.parametrize("problem", UNREADABLE)
+def test_a_config_on_base_that_is_no_text_can_be_mended_by_a_pull_request(tmp_path: Path, problem: str) -> None:
+    git = both(tmp_path)
+    git.odd[BASE, "torchscan.toml"] = CommittedFile(problem=problem)
+    prepared = prepare(COMMITS, git)  # type: ignore[arg-type]
+    verdict = conclude(prepared, Evidence(base=[], head=[result("head")]))
+    assert (verdict.outcome, verdict.exit_code) == (Gate.UNKNOWN, 3)
+    # told once, and not as a base without a config
+    (note,) = verdict.notes
+    assert f"torchscan.toml is {problem}: put a plain" in note
+    assert prepared.plan.why_report_only == "base's config is not valid"
+
+
+@pytest.mark.parametrize("problem", UNREADABLE)
+def test_the_same_on_head_is_an_error_beside_the_file(tmp_path: Path, problem: str) -> None:
+    git = both(tmp_path)
+    git.odd[HEAD, "torchscan.toml"] = CommittedFile(problem=problem)
+    with pytest.raises(ConfigError, match=problem) as caught:
+        prepare(COMMITS, git)  # type: ignore[arg-type]
+    assert (caught.value.file, caught.value.exit_code) == ("torchscan.toml", 2)
+
+
+def test_a_broken_base_whose_config_head_deletes_is_not_taken_for_no_config_at_all(tmp_path: Path) -> None:
+    git = both(tmp_path)
+    git.odd[BASE, "torchscan.toml"], git.odd[HEAD, "torchscan.toml"] = CommittedFile(problem="a folder"), ABSENT
+    with pytest.raises(ConfigError, match="head has no config, so nothing can be measured; base's config is not valid"):
+        prepare(COMMITS, git)  # type: ignore[arg-type]
 
 
 def test_a_target_whose_paths_did_not_change_is_not_measured(tmp_path: Path) -> None:

@@ -85,6 +85,24 @@ def test_a_demanded_comment_that_fails_is_exit_code_4_unless_the_gate_says_more(
     assert sink.annotations[0] == ("error", "no comment was written: 502")
 
 
+@pytest.mark.parametrize(
+    ("status", "said", "expected"),
+    [
+        (403, "Resource not accessible by integration", "`pull-requests: write`"),
+        (403, "Repository was archived so is read-only.", "the repository is archived"),
+        (403, "the `acme` organization has an IP allow list enabled", "only the addresses on its list"),
+        (403, "Resource protected by organization SAML enforcement.", "single sign-on"),
+        (403, "Repository access blocked", "GitHub has blocked the repository"),
+        (404, "Not Found", "it is not there any more, or it is private"),
+        (410, "This issue was deleted", "deleted"),
+    ],
+)
+def test_a_permission_is_blamed_only_where_it_is_the_cause(status: int, said: str, expected: str) -> None:
+    sentence = explained(RefusedError(f"POST x was answered with {status} ({said})", status=status))
+    assert expected in sentence
+    assert ("grant the job" in sentence) == ("not accessible" in said)
+
+
 def test_a_locked_conversation_is_named() -> None:
     error = RefusedError("POST x was answered with 403 (issue is locked)", status=403)
     assert "the conversation is locked" in explained(error)

@@ -85,14 +85,12 @@ def test_shards_of_an_earlier_split_do_not_mix_with_the_latest() -> None:
 
 def test_what_github_said_once_is_what_every_later_step_reads() -> None:
     remote = FakeRemote(files={(HEAD, "torchscan.toml"): "first"}, touched=["a.py"])
-    recorded = RecordedRepository(7, remote)
-    assert recorded.read(HEAD, "torchscan.toml") == "first"
+    recorded = RecordedRepository(OURS, remote=remote)
+    assert recorded.read(HEAD, "torchscan.toml").text == "first"
     assert recorded.changed_paths(LATER, HEAD) == ["a.py"]
     remote.files[HEAD, "torchscan.toml"] = "second"
-    assert recorded.read(HEAD, "torchscan.toml") == "first"
-    later = RecordedRepository(7, files=recorded.files, touched=recorded.touched)
-    assert (later.read(HEAD, "torchscan.toml"), later.read(HEAD, "x"), later.changed_paths("", "")) == (
-        "first",
-        None,
-        ["a.py"],
-    )
+    assert recorded.read(HEAD, "torchscan.toml").text == "first"
+    later = RecordedRepository(OURS, files=recorded.files, touched=recorded.touched)
+    assert later.read(HEAD, "torchscan.toml").text == "first"
+    assert later.read(HEAD, "x").is_absent
+    assert later.changed_paths("", "") == ["a.py"]

@@ -56,6 +56,49 @@ def test_the_updating_path_takes_at_most_four_requests(github: FakeGitHub) -> No
     assert github.calls == ["head", "list", "author", "update"]
 
 
+def test_a_closed_pull_request_gets_an_update_and_never_a_new_comment(github: FakeGitHub) -> None:
+    github.is_open = False
+    silent = post(github, 7, body("one"))
+    assert (silent.url, github.stored) == (None, [])
+    assert "the pull request is closed" in silent.note
+    github.add(body("old", run=1))
+    assert post(github, 7, body("two")).url is not None
+    assert texts(github) == ["two"]
+
+
+def test_a_comment_that_is_deleted_meanwhile_is_not_written_anew_on_a_closed_pull_request(github: FakeGitHub) -> None:
+    github.is_open = False
+    github.add(body("old", run=1))
+    github.before["update"] = github.stored.clear
+    assert post(github, 7, body()).url is None
+    assert github.stored == []
+
+
+def test_a_comment_that_may_not_be_edited_is_not_written_anew_on_a_closed_pull_request(github: FakeGitHub) -> None:
+    github.is_open = False
+    github.add(body("old", run=1))
+    github.before["update"] = raising(RefusedError("no", status=403))
+    assert post(github, 7, body()).url is None
+    assert texts(github) == ["old"]
+
+
+def test_a_locked_conversation_gets_an_update_and_no_new_comment(github: FakeGitHub) -> None:
+    github.is_locked = True
+    with pytest.raises(PublishError, match="the conversation is locked"):
+        post(github, 7, body("one"))
+    assert "create" not in github.calls
+    assert post(github, 7, body("one"), only_update=True).url is None  # nobody asked for one
+    github.add(body("old", run=1))
+    post(github, 7, body("two"))
+    assert texts(github) == ["two"]
+
+
+def test_a_closed_pull_request_whose_head_moved_on_has_its_comment_marked(github: FakeGitHub) -> None:
+    github.is_open, github.head = False, "c" * 40
+    assert "moved on" in post(github, 7, body()).note
+    assert github.stored == []
+
+
 def test_a_strangers_comment_with_our_marker_is_left_alone(github: FakeGitHub) -> None:
     github.add(body("spoofed", run=1), Author(id=666, login="mallory"))
     post(github, 7, body("ours"))

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import random
 import string
+from collections.abc import Callable, Mapping
 
 import pytest
 
+from ci_action.core.config.committed import ABSENT, CommittedFile, committed
 from ci_action.core.config.entries import Benchmark, Config, Limit, OutputCheck, Target
 from ci_action.core.config.file import find_config, load_config
 from ci_action.errors import ConfigError
@@ -57,6 +59,18 @@ INSTRUCTIONS = MINIMAL + '[targets.benchmark]\nmetrics = ["instructions"]\n[[lim
 
 def load(text: str) -> Config:
     return load_config(text, source="torchscan.toml")
+
+
+def commit(files: Mapping[str, str | bytes | CommittedFile]) -> Callable[[str], CommittedFile]:
+    """Return what one commit has at a path."""
+
+    def read(path: str) -> CommittedFile:
+        found = files.get(path, ABSENT)
+        if isinstance(found, CommittedFile):
+            return found
+        return committed(found if isinstance(found, bytes) else found.encode())
+
+    return read
 
 
 def refusal(text: str) -> str:
@@ -196,7 +210,7 @@ def test_a_target_that_measures_nothing_is_refused() -> None:
 def test_config_may_stand_in_pyproject() -> None:
     text = '[project]\nname = "x"\n\n[tool.torchscan-ci]\nseed = 3\n[[tool.torchscan-ci.targets]]\n'
     text += 'id = "net"\nfactory = "b.py:n"\n'
-    found = find_config({"pyproject.toml": text}.get)
+    found = find_config(commit({"pyproject.toml": text}))
 
     assert found is not None
     assert load_config(found.text, source=found.source, kind=found.kind).seed == 3
@@ -213,15 +227,15 @@ def test_two_configs_are_an_error() -> None:
     files = {"torchscan.toml": MINIMAL, "pyproject.toml": "[tool.torchscan-ci]\nseed = 1\n"}
 
     with pytest.raises(ConfigError, match=r"torchscan.toml and pyproject.toml"):
-        find_config(files.get)
+        find_config(commit(files))
 
 
 def test_a_pyproject_of_others_is_no_config() -> None:
-    assert find_config({"pyproject.toml": "this is [not toml"}.get) is None
+    assert find_config(commit({"pyproject.toml": "this is [not toml"})) is None
 
 
 def test_config_is_looked_for_in_the_working_directory() -> None:
-    found = find_config({"packages/a/.github/torchscan.toml": MINIMAL}.get, working_directory="packages/a")
+    found = find_config(commit({"packages/a/.github/torchscan.toml": MINIMAL}), working_directory="packages/a")
 
     assert found is not None
     assert found.source == "packages/a/.github/torchscan.toml"
@@ -299,5 +313,5 @@ def test_an_error_carries_its_place(text: str, line: int | None, column: int | N
 
 def test_of_two_configs_the_later_one_is_the_place() -> None:
     with pytest.raises(ConfigError) as caught:
-        find_config({"torchscan.toml": "", ".github/torchscan.toml": ""}.get)
+        find_config(commit({"torchscan.toml": "", ".github/torchscan.toml": ""}))
     assert (caught.value.file, caught.value.line) == (".github/torchscan.toml", None)

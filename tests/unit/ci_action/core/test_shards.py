@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.verdicts import COMMITS, config, plan, result
+from support.rounds import evidence
+from support.verdicts import COMMITS, config, failure, limit, plan, report, result, target
 
 from ci_action.app import Evidence, Prepared, conclude
+from ci_action.core.config.entries import Benchmark
 from ci_action.core.handover.publish_evidence import pack
 from ci_action.core.handover.received_evidence import Received, read_received
 from ci_action.core.handover.shards import (
@@ -20,7 +22,8 @@ from ci_action.core.handover.shards import (
     only,
     parse_shard,
 )
-from ci_action.core.verdict import Gate, Word
+from ci_action.core.timing.evidence_file import read_evidence
+from ci_action.core.verdict import Gate, Verdict, Word
 from ci_action.errors import ConfigError, EvidenceError
 
 IDS = ["a", "b", "c", "d", "e"]
@@ -100,6 +103,50 @@ def test_shards_of_different_commits_are_not_joined() -> None:
         joined([measured(Shard(number=1, of=2)), other])
 
 
-def test_a_target_that_two_shards_measured_is_refused() -> None:
-    with pytest.raises(EvidenceError, match="same target"):
-        joined([measured(Shard(number=1, of=2))] * 2)
+def verdict_of(*jobs: Received) -> Verdict:
+    whole = joined(jobs)
+    return conclude(Prepared(plan=PLAN), Evidence(base=whole.base, head=whole.head, benchmarks=whole.benchmarks))
+
+
+def test_a_target_that_two_jobs_measured_alike_counts_once() -> None:
+    first = measured(Shard(number=1, of=1))
+    slower = replace(first, head=[{**item, "seconds": 9.0} for item in first.head])
+    whole = joined([first, slower])
+    assert [item["id"] for item in whole.head] == [item["id"] for item in whole.base] == IDS
+    assert verdict_of(first, slower).outcome is Gate.PASS
+
+
+@pytest.mark.parametrize("side", ["base", "head"])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_two_different_results_of_a_target_are_unclear_and_the_others_stand(side: str, is_last: bool) -> None:
+    whole = measured(Shard(number=1, of=1))
+    other = replace(whole, **{side: [result(side, report(operator_macs=7), "b")]})
+    verdict = verdict_of(*((whole, other) if is_last else (other, whole)))
+    assert (verdict.outcome, verdict.exit_code) == (Gate.UNKNOWN, 3)
+    by_id = {target.id: target for target in verdict.targets}
+    assert [item.failure["type"] for item in by_id["b"].failures] == ["MeasuredTwice"] * 2
+    assert "give every job of the matrix its own shard" in by_id["b"].failures[0].failure["message"]
+    assert {row.word for target in verdict.targets if target.id != "b" for row in target.rows} == {Word.UNCHANGED}
+
+
+def test_a_failure_in_one_of_two_jobs_is_no_result_either() -> None:
+    whole = measured(Shard(number=1, of=1))
+    failed = replace(whole, head=[result("head", failure(), "c")], base=[])
+    twice = next(one for one in verdict_of(whole, failed).targets if one.id == "c")
+    assert {item.failure["type"] for item in twice.failures} == {"MeasuredTwice"}
+
+
+def test_two_timings_of_a_target_are_unclear_and_its_counts_stand() -> None:
+    timed = plan(
+        config(target("a", benchmark=Benchmark(metrics=("latency",))), limits=(limit("latency", max_increase=0.05),))
+    )
+    whole = read_received(pack(COMMITS, [result("base", identity="a")], [result("head", identity="a")], {}))
+    jobs = [replace(whole, benchmarks={"a": evidence([], "a", seed=seed)}) for seed in (1, 2)]
+    both = joined(jobs)
+    assert read_evidence(both.benchmarks["a"])["rounds"] == []
+    verdict = conclude(Prepared(plan=timed), Evidence(base=both.base, head=both.head, benchmarks=both.benchmarks))
+    (of_it,) = verdict.targets
+    assert [item.failure["type"] for item in of_it.failures] == ["MeasuredTwice"]
+    assert {row.word for row in of_it.rows if row.metric != "latency"} == {Word.UNCHANGED}
+    assert verdict.outcome is Gate.UNKNOWN
+    assert joined([jobs[0], jobs[0]]).benchmarks == jobs[0].benchmarks

@@ -15,7 +15,7 @@ from ci_action.core.spec import SPEC_VERSION, Side, TargetResult, WorkerSpec
 from ci_action.core.timing.lockstep import benchmark_jobs
 from ci_action.core.timing.rows import with_timings
 from ci_action.core.verdict import Gate
-from ci_action.errors import ConfigError, GitError
+from ci_action.errors import ConfigError, GitError, PublishError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -38,7 +38,6 @@ MUTATIONS = [
         f"{INTEGRATION}/test_committed_files.py",
         "ci_action/edges/git/repository.py",
         ("config: git reads a link", "if problem := kind_problem(mode):", 'if problem := "":'),
-        ("config: git lists a submodule for what is inside", "if name != path:", "if not name:"),
     ),
     *of(
         f"{INTEGRATION}/test_committed_files.py",

@@ -58,8 +58,8 @@ class Plan:
     """Sentences about config keys that the pull request edits and that take effect after the merge."""
     pull_request: PullRequest | None = None
     working_directory: str = "."
-    is_base_broken: bool = False
-    """Base has a config, and it is not valid: nothing is judged until its fix is merged."""
+    base_fault: str = ""
+    """Why base's config is not known, as a clause: it is not valid, or base cannot be had. Then nothing is judged."""
 
     @property
     def policy(self) -> Config:
@@ -76,4 +76,4 @@ class Plan:
     @property
     def why_report_only(self) -> str:
         """Return why nothing is judged, as a clause. It means something only where nothing is."""
-        return "base's config is not valid" if self.is_base_broken else "base has no config"
+        return self.base_fault or "base has no config"

@@ -31,8 +31,8 @@ MUTATIONS = [
     *of(
         f"{UNIT}/test_app.py",
         "ci_action/app.py",
-        ("config: a broken base is no base", "            is_base_broken = True\n", ""),
-        ("config: a broken base is taken for no config", "if is_base_broken and head_config is None:", "if False:"),
+        ("config: a broken base is no base", 'base_fault = "base\'s config is not valid"', 'base_fault = ""'),
+        ("config: a broken base is taken for no config", "if base_fault and head_config is None:", "if False:"),
     ),
     *of(
         f"{INTEGRATION}/test_committed_files.py",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ci_action.core.verdict import Acceptance
 
 if TYPE_CHECKING:
-    from ci_action.edges.trigger import Trigger
+    from ci_action.core.trigger import Trigger
     from ci_action.ports import GitHub, TimelineEvent
 
 FORCED = "head_ref_force_pushed"

@@ -63,15 +63,15 @@ def prepare(
     Raises ConfigError for a head config that is wrong. A wrong base config cannot be mended by anything but a merge,
     so head is reported and nothing is judged.
     """
-    base_config, is_base_broken = None, False
+    base_config, base_fault = None, "base cannot be had" if problem else ""
     if commits.base_sha is not None:
         try:
             base_config = config_at(commits.base_sha, git, working_directory)
         except ConfigError as error:
-            is_base_broken = True
+            base_fault = "base's config is not valid"
             problem = problem or f"base's config is not valid, so nothing is judged until its fix is merged: {error}"
     head_config = config_at(commits.measured_sha, git, working_directory)
-    if is_base_broken and head_config is None:
+    if base_fault and head_config is None:
         raise ConfigError(f"head has no config, so nothing can be measured; {problem}")
     changed = _changed_paths(commits, base_config, head_config, git)
     plan = make_plan(
@@ -81,7 +81,7 @@ def prepare(
         pull_request=pull_request,
         working_directory=working_directory,
         changed_paths=changed,
-        is_base_broken=is_base_broken,
+        base_fault=base_fault,
     )
     return Prepared(plan=replace(plan, changed_dependencies=_dependencies(plan, changed, git)), problem=problem)
 

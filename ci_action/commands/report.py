@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ci_action.core.config.entries import Config, Limit
     from ci_action.core.facts import Facts
     from ci_action.core.plan import Plan
+    from ci_action.core.trigger import Trigger
     from ci_action.core.verdict import Acceptance, Verdict
-    from ci_action.edges.trigger import Trigger
     from ci_action.ports import GitHub, Sink
     from ci_action.render.rendered import Rendered
     from ci_action.session import Session

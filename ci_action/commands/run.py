@@ -11,9 +11,8 @@ import click
 from ci_action.app import measure, prepare
 from ci_action.commands.report import acceptance, gate_code, publish, rendered_verdict, say, write_pages
 from ci_action.commits import choose_commits, choose_local, without_base
-from ci_action.edges.environ import read_event
+from ci_action.edges.environ import read_event, read_trigger
 from ci_action.edges.evidence_folder import write_benchmarks
-from ci_action.edges.trigger import read_trigger
 from ci_action.errors import GitError
 from ci_action.session import default_python, open_session
 

@@ -9,10 +9,10 @@ from ci_action.app import Evidence, Prepared, prepare
 from ci_action.commands.run import reproduction
 from ci_action.core.handover.shards import only
 from ci_action.core.handover.skips import settle_skips
+from ci_action.core.trigger import Trigger
 from ci_action.edges.delivery_folder import read_delivery
-from ci_action.edges.environ import read_event
+from ci_action.edges.environ import read_event, read_trigger
 from ci_action.edges.evidence_folder import read_benchmarks, read_commits, read_results
-from ci_action.edges.trigger import Trigger, read_trigger
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,6 +15,7 @@ from ci_action.commands.stages import out_option
 from ci_action.core.handover.publish_evidence import FILE
 from ci_action.core.handover.publish_evidence import pack as packed
 from ci_action.core.handover.shards import evidence_name
+from ci_action.core.trigger import NEVER
 from ci_action.edges.delivery_folder import write_delivery
 from ci_action.edges.environ import read_producing_run
 from ci_action.edges.evidence_folder import (
@@ -26,7 +27,7 @@ from ci_action.edges.evidence_folder import (
     write_results,
 )
 from ci_action.edges.github.remote import RemoteRest
-from ci_action.edges.github.run_store import NEVER, RunStoreRest
+from ci_action.edges.github.run_store import RunStoreRest
 from ci_action.edges.recorded import RecordedRepository
 from ci_action.errors import ActionError, ConfigError, PublishError
 from ci_action.ports import RefusedError

@@ -15,6 +15,9 @@ REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}/[A-Za-z0-9_.-]{1,100}"
 REF = re.compile(r"(?!-)(?!.*(?:\.\.|@\{|//))[^\x00-\x20\x7f~^:?*\[\\]{1,255}")
 
 
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
 def mapping(value: object, where: str) -> Mapping[str, Any]:
     """Give an object. Raises EventError."""
     if not isinstance(value, dict):
@@ -26,6 +29,18 @@ def optional(payload: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """Give an object that may be absent."""
     value = payload.get(key)
     return {} if value is None else mapping(value, key)
+
+
+def text_at(value: object, *keys: str) -> str:
+    """Return a text inside nested objects, or nothing where any of them is missing or of another form."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def moment(value: object) -> str:
+    """Return a time as GitHub writes it, UTC to the second, which sorts as text; nothing for any other value."""
+    return value if isinstance(value, str) and _MOMENT.fullmatch(value) else ""
 
 
 def match(pattern: re.Pattern[str], value: object, where: str, accepted: str) -> str:

@@ -60,8 +60,8 @@ class Plan:
     working_directory: str = "."
     changed_dependencies: tuple[str, ...] = ()
     """Files that change what is installed, where both sides share one environment: their effect is not measured."""
-    is_base_broken: bool = False
-    """Base has a config, and it is not valid: nothing is judged until its fix is merged."""
+    base_fault: str = ""
+    """Why base's config is not known, as a clause: it is not valid, or base cannot be had. Then nothing is judged."""
 
     @property
     def policy(self) -> Config:
@@ -78,4 +78,4 @@ class Plan:
     @property
     def why_report_only(self) -> str:
         """Return why nothing is judged, as a clause. It means something only where nothing is."""
-        return "base's config is not valid" if self.is_base_broken else "base has no config"
+        return self.base_fault or "base has no config"

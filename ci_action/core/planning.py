@@ -39,12 +39,12 @@ def make_plan(
     pull_request: PullRequest | None = None,
     working_directory: str = ".",
     changed_paths: Sequence[str] | None = None,
-    is_base_broken: bool = False,
+    base_fault: str = "",
 ) -> Plan:
     """Pair the targets of both configs by id: base's order first, then those that are new on head.
 
     ``changed_paths`` are paths from the repository's root; None means that it is not known, so nothing is skipped.
-    ``is_base_broken``: base has a config that is not valid.
+    ``base_fault``: why base's config is not known, as a clause.
 
     Raises:
         ConfigError: where neither side has a config.
@@ -67,10 +67,10 @@ def make_plan(
         targets=targets,
         base_config=base_config,
         head_config=head_config,
-        config_notes=() if is_base_broken else config_notes(base_config, head_config),
+        config_notes=() if base_fault else config_notes(base_config, head_config),
         pull_request=pull_request,
         working_directory=working_directory,
-        is_base_broken=is_base_broken,
+        base_fault=base_fault,
     )
 
 

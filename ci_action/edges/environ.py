@@ -15,6 +15,7 @@ from ci_action.core.event_file import parse_event
 from ci_action.core.handover.producing_run import ProducingRun, parse_producing_run
 from ci_action.core.handover.shards import MOST_SHARDS, parse_shard
 from ci_action.core.modes import Mode, StatusKind
+from ci_action.core.trigger import Trigger, parse_trigger
 from ci_action.errors import ConfigError, EventError
 
 if TYPE_CHECKING:
@@ -125,6 +126,11 @@ def read_event(runner: Runner) -> Event:
 def read_producing_run(runner: Runner) -> ProducingRun | str:
     """Read the run that a publishing run is about, or say why there is none. Raises EventError."""
     return parse_producing_run(runner.event_name, _payload(runner))
+
+
+def read_trigger(runner: Runner) -> Trigger:
+    """Read what the event says of itself. Raises EventError."""
+    return parse_trigger(_payload(runner))
 
 
 def _payload(runner: Runner) -> Any:

@@ -122,5 +122,6 @@ def _analysed(spec: WorkerSpec, target: TargetSpec, progress: _Progress) -> Anal
 
 
 def _isolation_failure(spec: WorkerSpec, foreign: list[str]) -> Failure:
-    more = f"; {len(foreign) - 1} more modules likewise" if len(foreign) > 1 else ""
+    others = len(foreign) - 1
+    more = f"; {others} more module{'' if others == 1 else 's'} likewise" if others else ""
     return a_failure("isolation", "IsolationError", f"{spec['side']} {foreign[0]}{more}", foreign[1:4])

@@ -13,7 +13,7 @@ from support.rig.state import Fault, PullRequestState
 from ci_action.edges.github.api import Api
 from ci_action.edges.github.client import GitHubRest
 from ci_action.errors import PublishError
-from ci_action.ports import RefusedError, UncertainError
+from ci_action.ports import PullState, RefusedError, UncertainError
 
 pytestmark = pytest.mark.e2e
 
@@ -62,7 +62,7 @@ def test_all_pages_of_comments_are_read(client: GitHubRest, served: FakeGitHub) 
 def test_the_head_is_read_live_and_every_request_names_us_and_the_api_version(
     client: GitHubRest, served: FakeGitHub
 ) -> None:
-    assert client.head_sha(7) == SHA
+    assert client.pull_state(7) == PullState(head_sha=SHA, is_open=True, is_locked=False)
     headers = served.state.journal[-1].headers
     assert headers["x-github-api-version"] == "2022-11-28"
     assert headers["user-agent"].startswith("torchscan-ci/")

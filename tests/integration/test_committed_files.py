@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.git_repositories import Repo, make_repo
 from support.rig.server import FakeGitHub, fake_github
+from support.scripted_server import Reply, scripted_server
 
 from ci_action.core.plan import Commits
 from ci_action.edges.git.repository import GitRepository
@@ -112,15 +113,18 @@ def commits(repo: Repo) -> Commits:
     repo.commit({"model/a.py": "one\n", "model/b.py": "b\n"}, "first part")
     head = repo.commit({"docs/x.md": "x", "model/b.py": None}, "second part")
     repo.git("checkout", "--quiet", "main")
-    base = repo.commit({"model/a.py": "one\n"}, "first part, squashed")
+    base = repo.commit({"model/a.py": "one\n", "main/z.py": "z"}, "first part, squashed, and more")
     repo.git("merge", "--quiet", "--no-ff", "-m", "merge", "feature")
     merge = repo.git("rev-parse", "HEAD")
     return Commits(base_sha=base, head_sha=head, measured_sha=merge, base_reason="")
 
 
-def test_what_was_merged_already_is_no_change(repo: Repo, github: FakeGitHub) -> None:
+def test_what_was_merged_already_is_no_change(repo: Repo, github: FakeGitHub, tmp_path: Path) -> None:
     made = commits(repo)
     asked = remote(github)
+    assert GitRepository(repo.path, scratch=tmp_path).changed_paths(str(made.base_sha), made.measured_sha) == [
+        "docs/x.md"
+    ]
     for merge_sha in (made.measured_sha, None, "f" * 40):  # GitHub's own merge, or one of which that is not known
         assert asked.changed_paths(made, merge_sha) == ["docs/x.md"]
 
@@ -188,13 +192,35 @@ def test_a_branch_or_commit_that_is_gone_is_named(repo: Repo, github: FakeGitHub
         remote(github).read("f" * 40, "torchscan.toml")
 
 
-ODD: list[Any] = [[], {"tree": "x"}, {"tree": [None]}, {"tree": [{"path": "x", "mode": "100644", "sha": "../../user"}]}]
+ENTRY = {"path": "torchscan.toml", "mode": "100644", "sha": "b" * 40}
+ODD: dict[str, Any] = {
+    "a list": [],
+    "no tree": {"truncated": False},
+    "a text": {"tree": "x", "truncated": False},
+    "nothing for an entry": {"tree": [None], "truncated": False},
+    "an id that is a path": {"tree": [ENTRY | {"sha": "../../user"}], "truncated": False},
+    "a number for a mode": {"tree": [ENTRY | {"mode": 100644}], "truncated": False},
+    "a list in part": {"tree": [ENTRY], "truncated": True},
+}
 
 
-@pytest.mark.parametrize("body", ODD)
-def test_a_tree_of_another_form_is_one_clear_error(body: Any) -> None:
-    from support.scripted_server import Reply, scripted_server
-
-    with scripted_server(Reply(body=body)) as server, pytest.raises(PublishError):
+@pytest.mark.parametrize("kind", ODD)
+def test_a_tree_of_another_form_is_one_clear_error(kind: str) -> None:
+    with scripted_server(Reply(body=ODD[kind])) as server, pytest.raises(PublishError):
         RemoteRest(Api(server.url, "t", sleep=lambda _: None), "acme/widget").read("a" * 40, "torchscan.toml")
     assert len(server.asked) == 1
+
+
+BLOBS: dict[str, Any] = {
+    "no base64": {"content": "é", "encoding": "base64", "size": 1},
+    "another encoding": {"content": "x", "encoding": "none", "size": 1},
+    "no text": {"content": None, "encoding": "base64", "size": 1},
+}
+
+
+@pytest.mark.parametrize("kind", BLOBS)
+def test_a_blob_of_another_form_is_one_clear_error(kind: str) -> None:
+    tree = Reply(body={"tree": [ENTRY], "truncated": False})
+    with scripted_server(tree, Reply(body=BLOBS[kind])) as server, pytest.raises(PublishError):
+        RemoteRest(Api(server.url, "t", sleep=lambda _: None), "acme/widget").read("a" * 40, "torchscan.toml")
+    assert server.asked[1].path == f"/repos/acme/widget/git/blobs/{'b' * 40}"

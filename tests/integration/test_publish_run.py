@@ -33,6 +33,7 @@ accept-label = "dearer"
 targets = [{id = "net", factory = "m.py:net"}, {id = "docs", factory = "m.py:net", paths = ["docs"]}]
 limits = [{metric = "operator_macs", max-increase = "5%"}]
 """
+NARROW = CONFIG.replace("[{metric", '[{targets = ["net"], metric')
 WORKFLOW = ".github/workflows/torchscan.yml"
 
 
@@ -67,7 +68,7 @@ class Scene:
         person = ("-c", "user.name=rig", "-c", "user.email=rig@example.invalid")
         git(clone, *person, "merge", "--quiet", "--no-ff", "-m", "merge", "feature")
         merge = git(clone, "rev-parse", "HEAD")
-        git(clone, "push", "--quiet", str(self.repository.remote), f"{merge}:refs/pull/7/merge")
+        git(clone, "push", "--quiet", str(self.repository.remote), f"+{merge}:refs/pull/7/merge")
         return merge
 
     def summary(self) -> str:
@@ -180,6 +181,18 @@ def test_a_target_that_it_does_touch_is_missed(scene: Scene) -> None:
     assert "Not measured: `docs`: no result, see below" in said
     assert "`docs`: the measuring run left no result; its paths are docs, and it cannot be proven" in said
     assert "NoResult" not in said
+    assert state_of(scene) == "error"
+
+
+def test_without_a_limit_what_is_not_known_is_no_pass_either(scene: Scene) -> None:
+    # given limits of another target alone
+    scene.commits["base_sha"] = scene.repository.commit("main", {"torchscan.toml": NARROW})
+    scene.push({"docs/x.md": "x", "torchscan.toml": NARROW})
+    scene.commits["measured_sha"] = scene.merged()
+    scene.measured("net", macs=100)
+    assert scene.publish() == 0
+    assert "Not measured: `docs`: no result" in the_comment(scene)
+    assert "a listed target must be measured" in the_comment(scene)
     assert state_of(scene) == "error"
 
 

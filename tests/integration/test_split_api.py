@@ -13,10 +13,11 @@ import pytest
 from support.fake_remote import RUN
 from support.scripted_server import Reply, Scripted, scripted_server
 
+from ci_action.core.trigger import NEVER
 from ci_action.edges.github.api import Api
 from ci_action.edges.github.checks import ChecksRest
 from ci_action.edges.github.remote import RemoteRest
-from ci_action.edges.github.run_store import NEVER, RunStoreRest
+from ci_action.edges.github.run_store import RunStoreRest
 from ci_action.errors import ActionError, EvidenceError, GitError, PublishError
 from ci_action.ports import Artifact, CommitStatus
 

@@ -10,7 +10,6 @@ MUTATIONS = [
         "ci_action/edges/github/remote.py",
         ("S18 a name in place of a commit", "if not SHA.fullmatch(sha):", "if False:"),
         ("B30 a branch cuts the query", 'quote(f"{owner}:{branch}", safe="")', 'f"{owner}:{branch}"'),
-        ("S22 a link as a config", 'if body.get("type") != "file" or', "if"),
     ),
     *of(
         f"{INTEGRATION}/test_github_api.py",

@@ -128,10 +128,9 @@ class GitRepository:
     def read(self, sha: str, path: str) -> CommittedFile:
         """Return what a commit has at a path. A link or a submodule on the way to it means that nothing is there."""
         listed = self._git.text("ls-tree", "-z", "--full-tree", _full(sha), "--", path).split("\0")[0]
-        entry, _, name = listed.partition("\t")
-        if name != path:  # of a submodule that path leads through, git lists the submodule itself
+        if not listed:
             return ABSENT
-        mode, _, blob = entry.split()
+        mode, _, blob = listed.partition("\t")[0].split()
         if problem := kind_problem(mode):
             return CommittedFile(problem=problem)
         if int(self._git.text("cat-file", "-s", blob)) > MAX_BYTES:

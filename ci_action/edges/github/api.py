@@ -79,23 +79,8 @@ class Api:
         ``path`` is below the base URL, or a full URL of the same host. A request that is not repeatable and whose fate
         is unknown raises UncertainError. Raises RefusedError for a refusal, PublishError for everything else.
         """
-        place = path if path.startswith("//") else path.lstrip("/")  # the former names another host: see _own
-        url = self._own(urljoin(f"{self.base_url}/", place))
-        for attempt in range(1, ATTEMPTS + 1):
-            status, headers, text = self._send(method, url, body)
-            if status in REDIRECTS:
-                url = self._own(urljoin(url, headers.get("location", "")))
-                continue
-            parsed, is_json = _parsed(text, headers)
-            if 200 <= status < 300 and is_json:
-                return Answer(status=status, headers=headers, body=parsed)
-            is_paced = is_rate_limit(status, headers, text)
-            if not (is_paced or status in SERVER_FAULTS or status < 300):
-                raise _refusal(method, url, status, headers, parsed)
-            if not is_paced and not is_repeatable:
-                raise UncertainError(f"{_shown(method, url)} may or may not have been carried out ({_kind(status)})")
-            self._wait(seconds_to_wait(status, headers, attempt), method, url, status)
-        raise PublishError(f"{_shown(method, url)} failed {ATTEMPTS} times")
+        _, answer = self._settled(method, path, body, is_repeatable=is_repeatable)
+        return answer
 
     def pages(self, path: str, *, under: str = "") -> list[Any]:
         """All items of a list, over all its pages. ``under``: the key that holds them, where the answer is an object.
@@ -118,19 +103,39 @@ class Api:
 
     def redirection(self, path: str) -> str:
         """Where GitHub sends somebody who asks for ``path``. Nobody goes there with this token. Raises PublishError."""
-        url = self._own(urljoin(f"{self.base_url}/", path.lstrip("/")))
-        for attempt in range(1, ATTEMPTS + 1):
-            status, headers, text = self._send("GET", url, None)
-            if status in REDIRECTS and headers.get("location"):
-                return urljoin(url, headers["location"])
-            if not (is_rate_limit(status, headers, text) or status in SERVER_FAULTS):
-                raise _refusal("GET", url, status, headers, _parsed(text, headers)[0])
-            self._wait(seconds_to_wait(status, headers, attempt), "GET", url, status)
-        raise PublishError(f"{_shown('GET', url)} failed {ATTEMPTS} times")
+        url, answer = self._settled("GET", path, None, wants_place=True)
+        return urljoin(url, answer.headers["location"])
 
     def pause(self, attempt: int) -> None:
         """Wait before a caller's own repetition, out of the same budget."""
         self._wait(seconds_to_wait(0, {}, attempt), "request", self.base_url, 0)
+
+    def _settled(
+        self, method: str, path: str, body: Any, *, is_repeatable: bool = True, wants_place: bool = False
+    ) -> tuple[str, Answer]:
+        """Send until there is an answer, and return it with the URL that gave it: the one place where requests repeat.
+
+        ``wants_place``: the answer that is wanted is a redirection. Any other request follows it within our base.
+        """
+        place = path if path.startswith("//") else path.lstrip("/")  # the former names another host: see _own
+        url = self._own(urljoin(f"{self.base_url}/", place))
+        for attempt in range(1, ATTEMPTS + 1):
+            status, headers, text = self._send(method, url, body)
+            parsed, is_json = _parsed(text, headers)
+            is_redirect = status in REDIRECTS and (not wants_place or bool(headers.get("location")))
+            if is_redirect if wants_place else 200 <= status < 300 and is_json:
+                return url, Answer(status=status, headers=headers, body=parsed)
+            if is_redirect:
+                url = self._own(urljoin(url, headers.get("location", "")))
+                continue
+            is_paced = is_rate_limit(status, headers, text)
+            is_cut = status < 300 and not wants_place  # a body that is no JSON did not come whole
+            if not (is_paced or status in SERVER_FAULTS or is_cut):
+                raise _refusal(method, url, status, headers, parsed)
+            if not is_paced and not is_repeatable:
+                raise UncertainError(f"{_shown(method, url)} may or may not have been carried out ({_kind(status)})")
+            self._wait(seconds_to_wait(status, headers, attempt), method, url, status)
+        raise PublishError(f"{_shown(method, url)} failed {ATTEMPTS} times")
 
     def _send(self, method: str, url: str, body: Any) -> tuple[int, dict[str, str], str]:
         """Status, headers and text; status 0 where no whole answer came."""

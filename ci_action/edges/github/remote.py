@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ci_action.core.payload import SHA, mapping, read_pull_request, sha
-from ci_action.edges.github.trees import TreesRest
+from ci_action.edges.github.trees import PUSH, TreesRest
 from ci_action.errors import EventError, GitError, PublishError
 from ci_action.ports import Comparison, GoneError, RefusedError
 
@@ -88,14 +88,18 @@ class RemoteRest:
     def _missing(self, *revisions: str) -> GoneError:
         """Find out which of two revisions a refused comparison lacked."""
         for revision in revisions:
-            named = f"commit {revision[:12]}" if SHA.fullmatch(revision) else f"the base branch {revision!r}"
+            is_commit = SHA.fullmatch(revision) is not None
+            named = f"commit {revision[:12]}" if is_commit else f"the base branch {revision!r}"
+            todo = PUSH if is_commit else "restore it, or give the pull request another base and push to it"
             try:
                 self._object(f"/commits/{quote(revision, safe='')}?per_page=1")
             except RefusedError as refusal:
                 if refusal.status in {404, 422}:
-                    return GoneError(f"{named} is not in {self._repository} any more")
+                    return GoneError(f"{named} is not in {self._repository} any more: {todo}")
                 raise
-        return GoneError(f"{' and '.join(one[:12] for one in revisions)} have no common history")
+        return GoneError(
+            f"{' and '.join(one[:12] for one in revisions)} have no common history: rebase the pull request"
+        )
 
     def _object(self, path: str) -> dict[str, Any]:
         body = self._api.call("GET", self._path(path)).body

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 import requests
 
+from ci_action.core.payload import moment
+from ci_action.core.trigger import NEVER
 from ci_action.edges.github.archive import ARCHIVE_BYTES
 from ci_action.errors import EvidenceError, PublishError
 from ci_action.ports import Artifact, GoneError, RefusedError
@@ -22,8 +24,6 @@ TIMEOUT_SECONDS = (10.0, 30.0)
 DOWNLOAD_SECONDS = 120.0
 TRIES = 3
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-NEVER = "9999-12-31T23:59:59Z"
 
 
 class RunStoreRest:
@@ -74,9 +74,11 @@ class RunStoreRest:
         path = f"/repos/{self._repository}/actions/runs?event=pull_request&head_sha={run.head_sha}&per_page=100"
         found = [item for item in self._api.pages(path, under="workflow_runs") if isinstance(item, dict)]
         times = [
-            item.get("created_at") for item in found if item.get("head_sha") == run.head_sha and _path(item) == run.path
+            moment(item.get("created_at"))
+            for item in found
+            if item.get("head_sha") == run.head_sha and _path(item) == run.path
         ]
-        return min((at for at in times if isinstance(at, str) and MOMENT.fullmatch(at)), default=NEVER)
+        return min(filter(None, times), default=NEVER)
 
 
 def _path(item: dict[str, Any]) -> str:
@@ -86,7 +88,6 @@ def _path(item: dict[str, Any]) -> str:
 def _artifact(item: Any) -> Artifact:
     fields = item if isinstance(item, dict) else {}
     identifier, name, size, digest = (fields.get(key) for key in ("id", "name", "size_in_bytes", "digest"))
-    at = fields.get("created_at")
     if not isinstance(identifier, int) or not isinstance(name, str) or not isinstance(size, int):
         raise PublishError("GitHub's list of artifacts does not have the form that its API describes")
     known = isinstance(digest, str) and DIGEST.fullmatch(digest)
@@ -96,7 +97,7 @@ def _artifact(item: Any) -> Artifact:
         size_bytes=size,
         is_expired=fields.get("expired") is not False,
         sha256=str(digest).removeprefix("sha256:") if known else "",
-        created_at=at if isinstance(at, str) and MOMENT.fullmatch(at) else "",
+        created_at=moment(fields.get("created_at")),
     )
 
 

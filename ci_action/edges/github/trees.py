@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ci_action.edges.github.api import Api
 
 FOLDER = "040000"
+PUSH = "push to the pull request, so that it is measured again"
 GONE = frozenset({404, 409, 422})
 MAX_TREES = 60
 """Requests for one difference where GitHub lists the trees only in part (over 100,000 entries or 7 MB)."""
@@ -129,7 +130,7 @@ class TreesRest:
             body = self._api.call("GET", f"/repos/{self._repository}{path}").body
         except RefusedError as refusal:
             if refusal.status in GONE:
-                raise GoneError(f"{what} is not in {self._repository} any more") from refusal
+                raise GoneError(f"{what} is not in {self._repository} any more: {PUSH}") from refusal
             raise
         if not isinstance(body, dict):
             raise PublishError("GitHub's answer does not have the form that its API describes")

@@ -26,6 +26,8 @@ PATHS = tuple(
         "/commits/{ref}",
         "/compare/{basehead}",
         "/contents/{path}",
+        "/git/blobs/{file_sha}",
+        "/git/trees/{tree_sha}",
         "/issues/comments/{comment_id}",
         "/issues/{issue_number}/comments",
         "/issues/{issue_number}/events",

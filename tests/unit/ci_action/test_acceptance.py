@@ -8,8 +8,8 @@ import pytest
 from support.fake_ports import FakeGitHub
 
 from ci_action.acceptance import read_acceptance
+from ci_action.core.trigger import NEVER, Trigger
 from ci_action.core.verdict import Acceptance
-from ci_action.edges.trigger import NEVER, Trigger
 from ci_action.ports import TimelineEvent
 
 HEAD, LABEL = "a" * 40, "torchscan: accepted"

@@ -145,7 +145,8 @@ def test_a_problem_is_never_a_pass(tmp_path: Path) -> None:
     prepared = prepare(replace(COMMITS, base_sha=None), both(tmp_path), problem="no base")  # type: ignore[arg-type]
     verdict = conclude(prepared, Evidence(base=[], head=[]))
     assert (verdict.outcome, verdict.exit_code) == (Gate.UNKNOWN, 3)
-    assert verdict.notes[0] == "no base"
+    assert verdict.notes == ("no base",)  # told once, and not as a base without a config
+    assert prepared.plan.why_report_only == "base cannot be had"
 
 
 def test_results_that_never_came_are_not_a_pass(tmp_path: Path) -> None:

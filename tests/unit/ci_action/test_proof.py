@@ -93,6 +93,12 @@ def test_commits_that_do_not_belong_together_are_refused(claimed: Received) -> N
         prove_commits(PULL, claimed, FakeRemote())
 
 
+def test_a_pull_request_with_another_base_is_told_what_measures_it_anew() -> None:
+    # given evidence against a commit that is on no branch of the present base: to start that run again changes nothing
+    with pytest.raises(EvidenceError, match="push to the pull request, or close it and open it again"):
+        prove_commits(PULL, claims(base_sha=ELSEWHERE), FakeRemote())
+
+
 def test_a_base_from_before_the_branch_was_made_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # given a head that left main at LATER, and evidence against PARTED, where the limits were laxer
     remote = FakeRemote()

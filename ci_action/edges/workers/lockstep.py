@@ -126,6 +126,7 @@ class _Timing:
             "failure": None,
             "notes": [],
         }
+        self.place.scratch.mkdir(parents=True, exist_ok=True)  # measured code may have removed it
         folder = Path(tempfile.mkdtemp(prefix="outputs-", dir=self.place.scratch))
         try:
             self._probe_all([spec for spec in (base, head) if spec], folder, found["notes"])

@@ -30,6 +30,9 @@ MODELS = dedent("""
     def ends(): os._exit(4)
     def killed(): os.kill(os.getpid(), signal.SIGKILL)
     def hangs(): time.sleep(600)
+    def removes():
+        import shutil
+        shutil.rmtree(os.getcwd())
     kept = []
     def grows():
         while True: kept.append(bytearray(b"x" * (100 << 20)))
@@ -100,6 +103,7 @@ def kept(found: BenchmarkEvidence) -> dict[str, Any]:
         ("base", "net(3, 60, nonsense)", "MalformedResult", 1, (2, 1), (2, 1)),
         ("head", "net(3, 60, hangs)", "Timeout", 1, (2, 1), (2, 1)),
         ("base", "net(3, 60, grows)", "MemoryLimit", 1, (2, 1), (2, 1)),
+        ("head", "net(3, 60, removes)", "OSError", 2, (2, 2), (2, 2)),
     ],
 )
 def test_a_late_failure_loses_nothing_and_is_its_own_sides(

@@ -22,13 +22,13 @@ import judgement
 import measured
 import splitting
 import timings
+import workers
 from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("ci_action", "torchscan", "templates", "tests", ".github", "action.yml", "pyproject.toml", "README.md")
-MUTATIONS = [
-    item for room in (events, evidence, judgement, measured, timings, splitting, delivery) for item in room.MUTATIONS
-]
+ROOMS = (delivery, events, evidence, judgement, measured, splitting, timings, workers)
+MUTATIONS = [item for room in ROOMS for item in room.MUTATIONS]
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from ci_action.core.timing.instructions import InstructionCounts
 from ci_action.edges.workers.lockstep_worker import WorkerFailed, start_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ci_action.core.spec import Side, WorkerSpec
     from ci_action.core.timing.instructions import Gap
@@ -54,21 +55,30 @@ def _counted(specs: Sequence[WorkerSpec], place: WorkerPlace, notes: list[str]) 
     found: dict[Side, InstructionCounts] = {}
     workers: list[tuple[LockstepWorker, Command]] = []
     try:
-        workers.extend(_started(spec, place) for spec in specs)  # one by one: those that started are ended
+        for spec in specs:  # one by one: those that started are ended
+            with _noted(found, notes):
+                workers.append(_started(spec, place))
         for worker, command in workers:
-            try:
+            with _noted(found, notes):
                 worker.ready()
                 found[worker.side] = {"counts": worker.answer(command)["instructions"], "gap": ""}
-            except WorkerFailed as failed:
-                reason = failed.failure
-                found[worker.side] = {"counts": [], "gap": _GAPS.get(reason["type"], "failed")}
-                notes.append(f"instructions of {worker.side}: {reason['type']}: {reason['message']}")
     finally:
         for worker, command in workers:
             worker.stop()
             worker.discard()
             shutil.rmtree(command["folder"], ignore_errors=True)
     return found
+
+
+@contextmanager
+def _noted(found: dict[Side, InstructionCounts], notes: list[str]) -> Iterator[None]:
+    """Note a worker's failure as the reason why its side has no count."""
+    try:
+        yield
+    except WorkerFailed as failed:
+        reason = failed.failure
+        found[failed.side] = {"counts": [], "gap": _GAPS.get(reason["type"], "failed")}
+        notes.append(f"instructions of {failed.side}: {reason['type']}: {reason['message']}")
 
 
 def _started(spec: WorkerSpec, place: WorkerPlace) -> tuple[LockstepWorker, Command]:

@@ -85,13 +85,23 @@ def time_targets(
 
 
 def _whole(found: BenchmarkEvidence) -> BenchmarkEvidence:
-    """Give the evidence where it is sound; measured code that answers nonsense loses its own target, not the run."""
+    """Return the evidence if it is sound. Otherwise it loses its rounds and the side that cannot be read."""
     try:
         return read_evidence(found)
     except EvidenceError as error:
+        side: Side = "head" if _is_sound({**found, "rounds": [], "head": None}) else "base"
         failure = a_failure("worker", "MalformedResult", str(error))
-        failed: BenchmarkFailure = {"side": "head", "round": 0, "failure": failure}
-        return {**found, "rounds": [], "base": None, "head": None, "failure": failed}
+        failed: BenchmarkFailure = {"side": side, "round": 0, "failure": failure}
+        other: BenchmarkEvidence = {**found, "rounds": [], "failure": failed}
+        other[side] = None
+        return other if _is_sound(other) else {**other, "base": None, "head": None}
+
+
+def _is_sound(found: BenchmarkEvidence) -> bool:
+    with suppress(EvidenceError):
+        read_evidence(found)
+        return True
+    return False
 
 
 @dataclass
@@ -126,6 +136,7 @@ class _Timing:
             "failure": None,
             "notes": [],
         }
+        self.place.scratch.mkdir(parents=True, exist_ok=True)  # measured code may have removed it
         folder = Path(tempfile.mkdtemp(prefix="outputs-", dir=self.place.scratch))
         try:
             self._probe_all([spec for spec in (base, head) if spec], folder, found["notes"])

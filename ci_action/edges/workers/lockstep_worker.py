@@ -196,9 +196,9 @@ def start_worker(place: WorkerPlace, spec: WorkerSpec, under: Sequence[str] = ()
 
     Raises WorkerFailed.
     """
-    folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=place.scratch))
     interpreter = place.interpreters[spec["side"]]
     try:
+        folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=place.scratch))
         return LockstepWorker(spec, folder=folder, interpreter=interpreter, limits=place.limits, under=under)
     except OSError as error:  # measured code may have removed its folder, or used up what a process needs
         told = f"its process could not be started: {error.strerror}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ci_action.core.strict_json import parse_json
 from ci_action.edges.workers.death import cause
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ci_action.core.timing.evidence import OutputVerdict
     from ci_action.edges.workers.place import WorkerPlace
 
+Method = Literal["tolerances", "callable"]
 SKIPPED: OutputVerdict = {"method": "skip", "verdict": "not_run", "message": "the owner asked for no check"}
 
 
@@ -25,7 +26,27 @@ def check_outputs(check: OutputCheck, base: WorkerSpec, outputs: Path, place: Wo
     """Run base's check over ``outputs/base`` and ``outputs/head``. A check that cannot answer has not passed."""
     if check.is_skipped:
         return SKIPPED
-    folder = Path(tempfile.mkdtemp(prefix="check-", dir=place.scratch))
+    method: Method = "tolerances" if check.callable is None else "callable"
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="check-", dir=place.scratch))
+        process, out = _started(check, base, outputs, place, folder)
+    except OSError as error:  # measured code may have removed what it needs
+        return _failed(method, f"the output check could not be started: {error.strerror}")
+    try:
+        breach = process.wait(place.limits, owed="verdict", is_done=out.exists)  # what it does after that is its own
+        code = process.returncode
+    finally:
+        process.kill()
+    if breach:
+        return _failed(method, f"output check: {breach.message}")
+    if code and not out.exists():
+        return _failed(method, f"output check: {cause(code, process.peak_bytes)}")
+    return _verdict(out, method)
+
+
+def _started(
+    check: OutputCheck, base: WorkerSpec, outputs: Path, place: WorkerPlace, folder: Path
+) -> tuple[WatchedProcess, Path]:
     spec = {
         "root": base["root"],
         "import_paths": base["import_paths"],
@@ -35,37 +56,30 @@ def check_outputs(check: OutputCheck, base: WorkerSpec, outputs: Path, place: Wo
         "rtol": check.rtol or 0.0,
         "atol": check.atol or 0.0,
     }
-    (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    out = folder / "verdict.json"
+    file, out = folder / "spec.json", folder / "verdict.json"
+    file.write_text(json.dumps(spec), encoding="utf-8")
+    interpreter = place.interpreters["base"]
     process = WatchedProcess(
-        [place.interpreters["base"].python, "-P", "-m", "ci_action.worker.check", str(folder / "spec.json"), str(out)],
-        cwd=Path(base["root"]),
-        environment=place.interpreters["base"].environment,
+        [interpreter.python, "-P", "-m", "ci_action.worker.check", str(file), str(out)],
+        cwd=base["root"],
+        environment=interpreter.environment,
         output=folder / "output.txt",
     )
-    try:
-        breach = process.wait(place.limits, owed="verdict", is_done=out.exists)  # what it does after that is its own
-        code = process.returncode
-    finally:
-        process.kill()
-    message = f"output check: {breach.message}" if breach else ""
-    if not (breach or out.exists()) and code:
-        message = f"output check: {cause(code, process.peak_bytes)}"
-    return _verdict(out, "tolerances" if check.callable is None else "callable", message)
+    return process, out
 
 
-def _verdict(out: Path, method: str, message: str) -> OutputVerdict:
-    failed: OutputVerdict = {
-        "method": "callable" if method == "callable" else "tolerances",
-        "verdict": "failed",
-        "message": message or "the output check left no verdict",
-    }
-    if message or out.is_symlink() or not out.is_file():
-        return failed
+def _failed(method: Method, message: str) -> OutputVerdict:
+    return {"method": method, "verdict": "failed", "message": message}
+
+
+def _verdict(out: Path, method: Method) -> OutputVerdict:
+    nothing = _failed(method, "the output check left no verdict")
+    if out.is_symlink() or not out.is_file():
+        return nothing
     try:
         verdict = parse_json(out.read_bytes())
-    except EvidenceError:
-        return failed
+    except (EvidenceError, OSError):
+        return nothing
     if not isinstance(verdict, dict) or verdict.get("verdict") not in ("passed", "failed"):
-        return failed
-    return {**failed, "verdict": verdict["verdict"], "message": str(verdict.get("message", ""))}
+        return nothing
+    return {"method": method, "verdict": verdict["verdict"], "message": str(verdict.get("message", ""))}

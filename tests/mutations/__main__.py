@@ -20,11 +20,12 @@ import events
 import evidence
 import judgement
 import measured
+import provenance
 from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("ci_action", "torchscan", "templates", "tests", ".github", "action.yml", "pyproject.toml", "README.md")
-MUTATIONS = [item for room in (events, evidence, judgement, measured, delivery) for item in room.MUTATIONS]
+MUTATIONS = [item for room in (events, evidence, judgement, measured, delivery, provenance) for item in room.MUTATIONS]
 
 
 def main() -> int:

@@ -204,6 +204,16 @@ def test_an_editable_install_gives_head_its_own_code_and_base_none(place: Place)
     assert not place.faults("base", "json", startup=startup)  # the finder is no code
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_side_with_an_environment_of_its_own_runs_its_own_code(place: Place, is_named: bool) -> None:
+    helper = {"mypkg/helper.py": NET.format(width=1)}  # equal on both sides
+    put(place.worktree, in_python({**PACKAGE, **helper}))
+    put(place.checkout, in_python({**CHANGED, **helper}))
+    built = {**PACKAGE, **helper, "mypkg/_version.py": "A = 1\n"}
+    install(place.site, built, source=of_folder(place.worktree) if is_named else None)
+    assert not place.faults("base", "mypkg.net", "mypkg.helper", "mypkg._version")
+
+
 def test_a_module_that_was_taken_away_again_is_seen(place: Place) -> None:
     install(place.site, CHANGED, source=of_folder(place.checkout))
     hides = {"hides.py": "import sys, mypkg.net as net\nnet.__file__ = None\n"}

@@ -37,6 +37,11 @@ MUTATIONS = [
             "owner(file) is not None and not is_made_from(self.checkout, file)",
             "False",
         ),
+        (
+            "G3 a side's own environment is accused",
+            "if own.exists() and not sources.differs(own, Path(file.folder, package), counts_added=False):",
+            "if False:",
+        ),
         ("G3 a namespace belongs to one owner", 'if Path(file.folder, package, "__init__.py").is_file():', "if True:"),
         ("G3 what hides a changed module is silent", "if self._hides_changed_module(file):", "if False:"),
         (

@@ -52,6 +52,11 @@ MUTATIONS = [
     ),
     *of(
         WHOSE,
+        "ci_action/worker/check.py",
+        ("G3 head checks its own outputs", "if foreign:", "if False:"),
+    ),
+    *of(
+        WHOSE,
         "ci_action/worker/installed.py",
         (
             "G3 git+file is no file",

@@ -30,6 +30,8 @@ def check_outputs(check: OutputCheck, base: WorkerSpec, outputs: Path, place: Wo
     folder = Path(tempfile.mkdtemp(prefix="check-", dir=place.scratch))
     spec = {
         "root": base["root"],
+        "worktree": base["worktree"],
+        "checkout": base["checkout"],
         "import_paths": base["import_paths"],
         "base_outputs": str(outputs / "base"),
         "head_outputs": str(outputs / "head"),

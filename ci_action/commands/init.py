@@ -61,8 +61,12 @@ def next_words(seen: Survey, kind: WorkflowKind, *, chosen: bool) -> list[str]:
     lines = [f"workflow for {kind}: {why}; `--workflow` chooses another"]
     if seen.config:
         lines.append(f"kept the config in {seen.config}")
+        lines += [
+            f"code found in {folder.path}: {folder.because}; list it in import-paths" for folder in seen.code_folders
+        ]
     else:
         models = ", ".join(model.name for model in seen.models)
+        lines += [f"code found in {folder.path}: {folder.because}" for folder in seen.code_folders]
         lines.append(f"models found: {models}" if models else "no model was found, so the factories hold an example")
         lines.append(f"next: give {FACTORIES} the shapes that your models take, then `torchscan-ci check --load`")
     if kind == "forks":

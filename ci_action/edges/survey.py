@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.config.committed import CommittedFile
 from ci_action.core.config.file import find_config
-from ci_action.core.config.starter import MOST_MODELS, FoundModel, Survey
+from ci_action.core.config.starter import DEFAULT_IMPORT_PATHS, MOST_MODELS, FoundModel, Survey, import_paths
+from ci_action.edges.projects import SKIPPED, installed_folders, projects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 REQUIREMENTS = "requirements.txt"
 MOST_FILES = 2000
 FILE_BYTES = 1 << 20
-SKIPPED = frozenset({"tests", "test", "node_modules", "build", "dist", "venv", "site-packages", "docs"})
 MODULE_NAMES = frozenset({"nn.Module", "torch.nn.Module", "Module", "LightningModule", "pl.LightningModule"})
 TORCH = re.compile(r"^\s*torch(?![\w-])", re.MULTILINE)
 
@@ -27,19 +27,21 @@ TORCH = re.compile(r"^\s*torch(?![\w-])", re.MULTILINE)
 def survey(root: Path) -> Survey:
     """Describe what lies below ``root``, as far as a starter needs to know it."""
     found = find_config(lambda name: CommittedFile(text=_text(root / name)))
+    folders = tuple(folder for folder in installed_folders(root, _text) if folder.path not in DEFAULT_IMPORT_PATHS)
     return Survey(
-        models=tuple(_models(root)),
+        models=tuple(_models(root, import_paths(Survey(code_folders=folders)))),
+        code_folders=folders,
         install=_install(root),
         config=found.source if found else None,
         forks_because=_forks(root),
     )
 
 
-def _models(root: Path) -> list[FoundModel]:
+def _models(root: Path, paths: tuple[str, ...]) -> list[FoundModel]:
     """The first few models that can be built as they are."""
     found: dict[str, FoundModel] = {}
     for path in _python_files(root):
-        module = _module(path.relative_to(root))
+        module = _module(path.relative_to(root), paths)
         for name in _classes(_text(path) or "") if module else ():
             found.setdefault(name.lower(), FoundModel(name=name, module=module))
         if len(found) >= MOST_MODELS:
@@ -57,11 +59,10 @@ def _python_files(root: Path) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
-def _module(path: Path) -> str:
-    """The dotted name by which base and head both can import a file, or nothing."""
-    parts = list(path.with_suffix("").parts)
-    if parts[0] == "src":
-        parts = parts[1:]
+def _module(path: Path, paths: tuple[str, ...]) -> str:
+    """Return the dotted name by which base and head both can import a file from an import path, or nothing."""
+    folder = max((one for one in paths if path.is_relative_to(one)), key=len)  # "." holds everything
+    parts = list(path.relative_to(folder).with_suffix("").parts)
     if parts and parts[-1] == "__init__":
         parts = parts[:-1]
     usable = parts and all(part.isidentifier() for part in parts) and parts[-1] not in {"setup", "conftest"}
@@ -100,6 +101,7 @@ def _install(root: Path) -> str:
     required, project = _text(root / REQUIREMENTS), _project(root)
     words = [] if required is None else ["-r", REQUIREMENTS]
     words += [] if project is None else ["."]
+    words += [] if words else [f"./{place}" for place in projects(root) if place != "."]
     is_listed = TORCH.search("\n".join([required or "", *(project or ())]))
     return " ".join(["python -m pip install", *([] if is_listed else ["torch"]), *words])
 

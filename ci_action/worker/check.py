@@ -18,6 +18,8 @@ class CheckSpec(TypedDict):
     """What is checked: two folders of outputs, by a callable of base or within tolerances."""
 
     root: str
+    worktree: str
+    checkout: str
     import_paths: list[str]
     base_outputs: str
     head_outputs: str
@@ -29,6 +31,7 @@ class CheckSpec(TypedDict):
 def main(spec_file: str, out: str) -> int:
     """Check and write the verdict."""
     from ci_action.worker.environment import die_with_parent
+    from ci_action.worker.isolation import foreign_modules
     from ci_action.worker.load import prepend_import_paths
     from ci_action.worker.outputs import read_outputs
     from ci_action.worker.wire import bounded
@@ -41,6 +44,11 @@ def main(spec_file: str, out: str) -> int:
     else:
         prepend_import_paths(Path(spec["root"]), spec["import_paths"])
         verdict = by_callable(spec["callable"], Path(spec["root"]), base, head)
+        foreign = foreign_modules(
+            Path(spec["root"]), Path(spec["worktree"]), Path(spec["checkout"]), spec["import_paths"], "base"
+        )
+        if foreign:  # head's own word on head's outputs
+            verdict = _callable("failed", f"the check of base {foreign[0]}")
     unfinished = Path(out).with_suffix(".tmp")
     unfinished.write_text(json.dumps(bounded(verdict), allow_nan=False), encoding="utf-8")
     unfinished.replace(out)

@@ -60,6 +60,8 @@ class _Judge:
         shown = f"{Path(file.folder).name}/{file.inner}"
         if is_made_from(self.checkout, file):
             return self._unless_heads(file, f"{shown}, which was installed from the checkout", seen, joint=" and")
+        if is_made_from(as_prefix(self.worktree), file):  # a side with an environment of its own
+            return ""
         for place in sources.places(self.checkout, file.inner):
             if self._is_changed_source(file, place, seen):
                 return f"{shown}, which the checkout has in {place or '.'}, not from its own commit: " + self._advice(
@@ -104,6 +106,8 @@ class _Judge:
         own, other = self.worktree / place / package, Path(self.checkout, place, package)
         if not sources.differs(own, other, counts_added=self.side == "base"):
             return False
+        if own.exists() and not sources.differs(own, Path(file.folder, package), counts_added=False):
+            return False  # installed from what this side has
         members = [one for one in seen if one.folder == file.folder and one.top == file.top]
         if any(_is_copy(one, Path(self.checkout, place, one.inner)) for one in members):
             return True

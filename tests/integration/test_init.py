@@ -90,6 +90,47 @@ def test_without_a_model_it_writes_an_example_that_loads(repo: Repo) -> None:
     assert main(["check", "--directory", str(repo.path), "--load", "--python", sys.executable]) == 0
 
 
+MATURIN = '[build-system]\nrequires = ["maturin"]\n[tool.maturin]\npython-source = "python"\n'
+
+
+def test_it_finds_the_code_where_the_build_backend_keeps_it(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repo, "pyproject.toml", MATURIN)
+    put(repo, "python/zoo/net.py", NET)
+    put(repo, "python/zoo/__init__.py", "")
+    assert init(repo) == 0
+    assert "code found in python: maturin.python-source in pyproject.toml" in capsys.readouterr().out
+    assert 'import-paths = ["python", "src", "."]' in (repo.path / "torchscan.toml").read_text()
+    assert "from zoo.net import Net" in (repo.path / "bench" / "torchscan_models.py").read_text()
+    assert main(["check", "--directory", str(repo.path)]) == 0
+
+
+def test_it_finds_the_projects_of_a_monorepo(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repo, "packages/core/pyproject.toml", "[project]\nname = 'core'\n")
+    put(repo, "packages/core/zoo/net.py", NET)
+    put(repo, "packages/extra/pyproject.toml", "[project]\nname = 'extra'\n")
+    put(repo, "packages/extra/src/more/__init__.py", "A = 1\n")
+    put(repo, "packages/empty/pyproject.toml", "[project]\nname = 'empty'\n")
+    put(repo, "examples/demo/pyproject.toml", "[project]\nname = 'demo'\n")
+    put(repo, "examples/demo/demo.py", "A = 1\n")
+    assert init(repo) == 0
+    assert "code found in packages/extra/src: the project in packages/extra\n" in capsys.readouterr().out
+    assert (
+        'import-paths = ["packages/core", "packages/extra/src", "src", "."]'
+        in (repo.path / "torchscan.toml").read_text()
+    )
+    workflow = (repo.path / ".github" / "workflows" / "torchscan.yml").read_text()
+    assert "- run: python -m pip install torch ./packages/core ./packages/empty ./packages/extra\n" in workflow
+    assert "from zoo.net import Net" in (repo.path / "bench" / "torchscan_models.py").read_text()
+
+
+def test_a_layout_that_needs_no_key_gets_none(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    put(repo, "pyproject.toml", '[tool.setuptools.packages.find]\nwhere = ["src"]\n')
+    put(repo, "src/zoo/net.py", NET)
+    assert init(repo) == 0
+    assert "import-paths" not in (repo.path / "torchscan.toml").read_text()
+    assert "code found" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("there", "kind"),
     [({}, "same-repository"), ({"LICENSE": "x"}, "forks"), ({".github/dependabot.yml": "version: 2"}, "forks")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -202,6 +203,47 @@ def test_an_editable_install_gives_head_its_own_code_and_base_none(place: Place)
     assert not place.faults("head", startup=startup)
     assert "from python/mypkg/__init__.py of the checkout" in place.faults("base", startup=startup)
     assert not place.faults("base", "json", startup=startup)  # the finder is no code
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_side_with_an_environment_of_its_own_runs_its_own_code(place: Place, is_named: bool) -> None:
+    helper = {"mypkg/helper.py": NET.format(width=1)}  # equal on both sides
+    put(place.worktree, in_python({**PACKAGE, **helper}))
+    put(place.checkout, in_python({**CHANGED, **helper}))
+    built = {**PACKAGE, **helper, "mypkg/_version.py": "A = 1\n"}
+    install(place.site, built, source=of_folder(place.worktree) if is_named else None)
+    assert not place.faults("base", "mypkg.net", "mypkg.helper", "mypkg._version")
+
+
+def test_the_output_check_of_base_is_bases(place: Place) -> None:
+    from ci_action.worker.outputs import write_outputs  # torch takes its time, and no other test here needs it
+
+    passes = {"mypkg/__init__.py": "", "mypkg/checks.py": "def same(base, head):\n    return True\n"}
+    put(place.checkout, in_python(passes))
+    install(place.site, passes, source=of_folder(place.checkout))
+    put(
+        place.worktree,
+        {"checks.py": f"import sys\nsys.path.append({str(place.site)!r})\nfrom mypkg.checks import same\n"},
+    )
+    for side in ("base", "head"):
+        write_outputs(1.0, place.tmp / side)
+    spec = {
+        "root": str(place.worktree),
+        "worktree": str(place.worktree),
+        "checkout": str(place.checkout),
+        "base_outputs": str(place.tmp / "base"),
+        "head_outputs": str(place.tmp / "head"),
+        "import_paths": ["."],
+        "callable": "checks.py:same",
+        "rtol": 0,
+        "atol": 0,
+    }
+    (place.tmp / "spec.json").write_text(json.dumps(spec))
+    arguments = [str(place.tmp / "spec.json"), str(place.tmp / "out.json")]
+    subprocess.run([sys.executable, "-P", "-m", "ci_action.worker.check", *arguments], check=True, timeout=100)
+    verdict = json.loads((place.tmp / "out.json").read_text())
+    assert verdict["verdict"] == "failed"
+    assert verdict["message"].startswith("the check of base imported mypkg from site-packages/mypkg/__init__.py")
 
 
 def test_a_module_that_was_taken_away_again_is_seen(place: Place) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from ci_action.core.config.entries import Config
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from ci_action.core.config.layouts import CodeFolder
 
 WorkflowKind = Literal["same-repository", "forks", "sharded"]
 WORKFLOWS: Mapping[WorkflowKind, Mapping[str, str]] = MappingProxyType(
@@ -21,6 +26,7 @@ WORKFLOWS: Mapping[WorkflowKind, Mapping[str, str]] = MappingProxyType(
 FACTORIES = "bench/torchscan_models.py"
 CONFIG = "torchscan.toml"
 MOST_MODELS = 3
+DEFAULT_IMPORT_PATHS = Config(source="", targets=()).import_paths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +45,15 @@ class Survey:
     install: str = "python -m pip install torch"
     config: str | None = None
     """Where a config is already."""
+    code_folders: tuple[CodeFolder, ...] = ()
+    """Where the repository keeps what it installs, beside ``src`` and its own top."""
     forks_because: str = ""
     """Why pull requests without a token that writes are to be expected; empty where nothing says so."""
+
+
+def import_paths(survey: Survey) -> tuple[str, ...]:
+    """Return the folders to import from: those that were found, then the default ones."""
+    return tuple(dict.fromkeys([*(folder.path for folder in survey.code_folders), *DEFAULT_IMPORT_PATHS]))
 
 
 def recommended(survey: Survey) -> WorkflowKind:
@@ -51,10 +64,13 @@ def recommended(survey: Survey) -> WorkflowKind:
 def starter_config(survey: Survey) -> str:
     """Write the config: everything that is not a comment is meant as it stands."""
     targets = "\n".join(_target(name) for name in target_names(survey))
+    listed = ", ".join(map(json.dumps, import_paths(survey)))
+    paths = f"import-paths = [{listed}]    # each side's own code, before what is installed\n"
+    paths = paths if survey.code_folders else ""
     return f"""# What torchscan measures, and what may change. Limits count as they stand on the base branch.
 # All keys: https://github.com/frgfm/torchscan-action#every-key-of-the-config
 schema-version = 1
-# accept-label = "torchscan: accepted"    # a writer sets it, and an exceeded limit is a warning for that commit
+{paths}# accept-label = "torchscan: accepted"    # a writer sets it, and an exceeded limit is a warning for that commit
 
 {targets}
 # With none of these the run reports and passes.

@@ -49,6 +49,8 @@ def _started(
 ) -> tuple[WatchedProcess, Path]:
     spec = {
         "root": base["root"],
+        "worktree": base["worktree"],
+        "checkout": base["checkout"],
         "import_paths": base["import_paths"],
         "base_outputs": str(outputs / "base"),
         "head_outputs": str(outputs / "head"),

@@ -141,13 +141,6 @@ def test_a_submodule_never_comes_from_a_command(repo: Repo, tmp_path: Path) -> N
     assert repo.state() == before
 
 
-def test_a_clone_gets_the_checkouts_header_for_one_server_and_none_for_all(repo: Repo, tmp_path: Path) -> None:
-    repo.git("config", "http.extraheader", "AUTHORIZATION: basic everywhere")
-    repo.git("config", "http.https://ghe.example/.extraheader", "AUTHORIZATION: basic theirs")
-    key = "http.https://ghe.example/.extraheader"
-    assert opened(repo, tmp_path)._git.own_headers() == [(key, ""), (key, "AUTHORIZATION: basic theirs")]
-
-
 def test_lfs_objects_take_the_place_of_their_pointers(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

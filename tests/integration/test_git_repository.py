@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import signal
 import subprocess
@@ -254,11 +255,15 @@ def test_a_checkout_of_another_user_is_accepted_only_when_trusted(repo: Repo, tm
 
 
 def test_the_token_is_in_no_argument_and_bound_to_its_server(repo: Repo, tmp_path: Path) -> None:
-    spy = tmp_path / "bin" / "git"
+    spy, log = tmp_path / "bin" / "git", tmp_path / "log"
     spy.parent.mkdir()
-    log = tmp_path / "log"
     real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
-    spy.write_text(f'#!/bin/sh\necho "ARGS $*" >> {log}\nenv | grep GIT_CONFIG_ >> {log}\nexec {real} "$@"\n')
+    settings = f'"$({real} -c "$2" config --get-urlmatch http.extraheader'
+    spy.write_text(
+        f'#!/bin/sh\necho "ARGS $*" >> {log}\n[ "$1" = -c ] && case "$*" in *" fetch "*)\n'
+        f'echo "THEIRS "{settings} https://ghe.example/o/r)" >> {log}\n'
+        f'echo "OTHER "{settings} https://other.example/o/r)" >> {log};;\nesac\nexec {real} "$@"\n'
+    )
     spy.chmod(0o755)
     repo.git("remote", "add", "origin", "https://127.0.0.1:1/o/r.git")
     with pytest.MonkeyPatch.context() as patch:
@@ -266,11 +271,13 @@ def test_the_token_is_in_no_argument_and_bound_to_its_server(repo: Repo, tmp_pat
         git = opened(repo, tmp_path, token="ghs_sekrit", server_url="https://ghe.example")
         with pytest.raises(GitError) as caught:
             git.ensure("d" * 40)
-    written = log.read_text()
-    assert "sekrit" not in written + str(caught.value)
-    assert "=http.https://ghe.example/.extraheader" in written
-    assert not [line for line in written.splitlines() if line.startswith("ARGS") and "extraheader" in line.lower()[:5]]
-    assert not [line for line in written.splitlines() if line.startswith("ARGS") and "basic" in line]
+    written = log.read_text().splitlines()
+    secret = base64.b64encode(b"x-access-token:ghs_sekrit").decode()
+    assert f"THEIRS AUTHORIZATION: basic {secret}" in written
+    assert "OTHER " in written
+    shown = "\n".join([*(line for line in written if line.startswith("ARGS")), str(caught.value)])
+    assert secret not in shown
+    assert "sekrit" not in shown
 
 
 def test_the_checkouts_own_credentials_are_kept(repo: Repo, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from support.git_repositories import Repo, make_repo
 from support.rig.git_fixtures import plant_programs, use_git
 from support.rig.git_server import GitServer, git_server
-from support.rig.git_versions import SUITES, UnpackedGit
+from support.rig.git_versions import OWN, UnpackedGit, gits
 
 from ci_action.edges.git.repository import GitRepository
 from ci_action.errors import GitError
@@ -19,7 +19,7 @@ from ci_action.errors import GitError
 FOREIGNER = "12345:12345"
 
 
-@pytest.fixture(params=SUITES)
+@pytest.fixture(params=gits())
 def version(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> UnpackedGit:
     """Each git in turn, with a home of its own: git before 2.32 reads no GIT_CONFIG_GLOBAL."""
     home = tmp_path / "home"
@@ -67,6 +67,8 @@ def checked_out(server: GitServer, path: Path, *options: str) -> Repo:
 
 
 def test_the_set_is_of_different_versions(version: UnpackedGit) -> None:
+    if version.suite == OWN:
+        pytest.skip("this machine's own git may be of any version")
     oldest = {"bullseye": (2, 30), "bookworm": (2, 39), "trixie": (2, 47), "sid": (2, 50)}
     assert version.numbers >= oldest[version.suite]
     assert version.suite == "sid" or version.numbers[:2] == oldest[version.suite]

@@ -18,6 +18,8 @@ from pathlib import Path
 SUITES = ("bullseye", "bookworm", "trixie", "sid")
 """git 2.30, 2.39, 2.47, and the newest there is."""
 
+OWN = "own"
+
 CACHE = Path(__file__).resolve().parents[3] / ".cache" / "git"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 UNNEEDED = ("perl", "libperl", "liberror-perl", "libdb", "libgdbm", "openssl-", "libc-gconv", "git-man", "gcc-")
@@ -46,8 +48,16 @@ class UnpackedGit:
         return f"{self.programs}{os.pathsep}{environ['PATH']}"
 
 
+def gits() -> tuple[str, ...]:
+    """Return the gits to test with: the suites, and this machine's own where it can have none of them."""
+    return SUITES if _release().get("ID") == "debian" else (*SUITES, OWN)
+
+
 def unpacked(suite: str) -> UnpackedGit:
     """Return a suite's git, downloading and unpacking it once. Raises SuiteGoneError where there is none to be had."""
+    if suite == OWN:
+        program = Path(shutil.which("git") or "git")
+        return UnpackedGit(OWN, program.parent, _version(program))
     CACHE.mkdir(parents=True, exist_ok=True)
     folder = CACHE / suite
     with _alone(CACHE / f"{suite}.lock"):
@@ -57,8 +67,17 @@ def unpacked(suite: str) -> UnpackedGit:
             _write_starters(folder)
             shutil.rmtree(folder / "apt")
             (folder / "done").touch()
-    said = subprocess.run([folder / "bin" / "git", "--version"], check=True, capture_output=True, text=True)
-    return UnpackedGit(suite, folder / "bin", said.stdout.strip())
+    return UnpackedGit(suite, folder / "bin", _version(folder / "bin" / "git"))
+
+
+def _version(program: Path) -> str:
+    return subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _release() -> dict[str, str]:
+    file = Path("/etc/os-release")
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {name: value.strip('"') for name, value in (line.split("=", 1) for line in lines if "=" in line)}
 
 
 @contextmanager
@@ -70,12 +89,12 @@ def _alone(lock: Path) -> Iterator[None]:
 
 def _mirror() -> str:
     """The address of Debian's own packages, as this machine's apt has it."""
-    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    release = _release()
     if release.get("ID") != "debian" or not shutil.which("apt-get"):
         raise SuiteGoneError("this machine is no Debian, so its mirror has no suites of Debian")
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Identifier: Packages"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    wanted = f" {release.get('VERSION_CODENAME', '').strip(chr(34))} main"
+    wanted = f" {release.get('VERSION_CODENAME', '')} main"
     found = next((line.removesuffix(wanted) for line in listed if line.endswith(wanted)), None)
     if found is None:
         raise SuiteGoneError("this machine's apt names no mirror of Debian's packages")

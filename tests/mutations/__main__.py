@@ -20,11 +20,12 @@ import events
 import evidence
 import judgement
 import measured
+import repository
 from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("ci_action", "torchscan", "templates", "tests", ".github", "action.yml", "pyproject.toml", "README.md")
-MUTATIONS = [item for room in (events, evidence, judgement, measured, delivery) for item in room.MUTATIONS]
+MUTATIONS = [item for room in (events, evidence, judgement, measured, delivery, repository) for item in room.MUTATIONS]
 
 
 def main() -> int:
@@ -53,8 +54,9 @@ def copy_checkout(copy: Path) -> None:
         else:
             copy.mkdir(exist_ok=True)
             shutil.copy2(source, copy / name)
-    if (ROOT / ".node").exists():  # GitHub's own description, which some tests answer by
-        (copy / ".node").symlink_to(ROOT / ".node", target_is_directory=True)
+    for name in (".node", ".cache"):  # GitHub's own description, which some tests answer by; unpacked gits
+        if (ROOT / name).exists():
+            (copy / name).symlink_to(ROOT / name, target_is_directory=True)
 
 
 def tried(item: Mutation, copy: Path) -> str:

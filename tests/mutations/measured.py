@@ -56,17 +56,6 @@ MUTATIONS = [
         ("F4 threads leak", "        if torch.get_num_threads() != threads:", "        if False:"),
     ),
     *of(
-        f"{INTEGRATION}/test_git_repository.py",
-        "ci_action/edges/git/environment.py",
-        ("S17 hooks run", '    ("core.hooksPath", os.devnull),\n', ""),
-        ("S17 filters run", 'off = {"smudge": "", "clean": "", "process": "", "required": "false"}', "off = {}"),
-    ),
-    *of(
-        f"{INTEGRATION}/test_git_repository.py",
-        "ci_action/edges/git/repository.py",
-        ("S18 a commit is a name", "    if not SHA.fullmatch(sha):", "    if False:"),
-    ),
-    *of(
         f"{CONTRACT}/test_action_yml.py",
         "action.yml",
         (

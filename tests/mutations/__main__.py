@@ -21,6 +21,7 @@ import evidence
 import judgement
 import measured
 import provenance
+import repository
 import splitting
 import timings
 import workers
@@ -31,6 +32,8 @@ COPIED = ("ci_action", "torchscan", "templates", "tests", ".github", "action.yml
 ROOMS = (delivery, events, evidence, judgement, measured, splitting, timings, workers)
 ROOMS = (delivery, events, evidence, judgement, measured, provenance, splitting, timings, workers)
 ROOMS = (delivery, events, evidence, judgement, measured, provenance, splitting, timings, workers)
+ROOMS = (delivery, events, evidence, judgement, measured, provenance, repository, splitting, timings, workers)
+ROOMS = (delivery, events, evidence, judgement, measured, provenance, repository, splitting, timings, workers)
 MUTATIONS = [item for room in ROOMS for item in room.MUTATIONS]
 
 
@@ -60,8 +63,9 @@ def copy_checkout(copy: Path) -> None:
         else:
             copy.mkdir(exist_ok=True)
             shutil.copy2(source, copy / name)
-    if (ROOT / ".node").exists():  # GitHub's own description, which some tests answer by
-        (copy / ".node").symlink_to(ROOT / ".node", target_is_directory=True)
+    for name in (".node", ".cache"):  # GitHub's own description, which some tests answer by; unpacked gits
+        if (ROOT / name).exists():
+            (copy / name).symlink_to(ROOT / name, target_is_directory=True)
 
 
 def tried(item: Mutation, copy: Path) -> str:

@@ -39,17 +39,6 @@ MUTATIONS = [
         ("F3 an expanded output is copied first", "self._take(size)  # before", "pass  # before"),
     ),
     *of(
-        f"{INTEGRATION}/test_git_repository.py",
-        "ci_action/edges/git/environment.py",
-        ("S17 hooks run", '    ("core.hooksPath", os.devnull),\n', ""),
-        ("S17 filters run", 'off = {"smudge": "", "clean": "", "process": "", "required": "false"}', "off = {}"),
-    ),
-    *of(
-        f"{INTEGRATION}/test_git_repository.py",
-        "ci_action/edges/git/repository.py",
-        ("S18 a commit is a name", "    if not SHA.fullmatch(sha):", "    if False:"),
-    ),
-    *of(
         f"{CONTRACT}/test_action_yml.py",
         "action.yml",
         (

@@ -212,7 +212,8 @@ def test_a_target_whose_paths_did_not_change_is_not_measured(tmp_path: Path) -> 
 def test_changed_dependencies_are_named_where_both_sides_share_an_environment(
     tmp_path: Path, changed: Any, separate: str, named: tuple[str, ...]
 ) -> None:
-    git = both(tmp_path, separate + CONFIG, CONFIG)
+    asked = 'paths = ["src"]\n' if separate else ""  # where the owner's paths ask for the changed files anyway
+    git = both(tmp_path, separate + CONFIG + asked, CONFIG)
     git.changed = changed
     assert prepare(COMMITS, git).plan.changed_dependencies == named
 

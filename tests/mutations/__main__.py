@@ -29,10 +29,6 @@ from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("ci_action", "torchscan", "templates", "tests", ".github", "action.yml", "pyproject.toml", "README.md")
-ROOMS = (delivery, events, evidence, judgement, measured, splitting, timings, workers)
-ROOMS = (delivery, events, evidence, judgement, measured, provenance, splitting, timings, workers)
-ROOMS = (delivery, events, evidence, judgement, measured, provenance, splitting, timings, workers)
-ROOMS = (delivery, events, evidence, judgement, measured, provenance, repository, splitting, timings, workers)
 ROOMS = (delivery, events, evidence, judgement, measured, provenance, repository, splitting, timings, workers)
 MUTATIONS = [item for room in ROOMS for item in room.MUTATIONS]
 

@@ -74,7 +74,7 @@ MUTATIONS = [
     *of(
         f"{UNIT}/test_sticky.py",
         "ci_action/sticky.py",
-        ("B10 an older head overwrites", "if now != marker.head_sha:", "if False:"),
+        ("B10 an older head overwrites", "if pull.head_sha != marker.head_sha:", "if False:"),
         ("B10 an older run overwrites", "if newer is not None:", "if False:"),
         ("S25 somebody else's comment is edited", "if _is_by(comment, author)]", "]"),
         (

@@ -83,7 +83,7 @@ MUTATIONS = [
         "ci_action/core/judging.py",
         (
             "a head that failed after its last limited value passes",
-            'if target.failure("head") is None or any(row.basis is Basis.POLICY for row in target.rows):',
+            "if not is_open or any(row.basis is Basis.POLICY for row in target.rows):",
             "if True:",
         ),
     ),

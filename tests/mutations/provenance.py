@@ -151,8 +151,8 @@ MUTATIONS = [
         "ci_action/render/gate.py",
         (
             "G3 a dependency bump passes alone",
-            "    if plan.changed_dependencies:\n        reasons",
-            "    if False:\n        reasons",
+            'return ["changed dependencies not measured"] if plan.changed_dependencies else []',
+            "return []",
         ),
     ),
     *of(

@@ -248,7 +248,7 @@ def test_the_output_check_of_base_is_bases(place: Place) -> None:
 
 def test_a_module_that_was_taken_away_again_is_seen(place: Place) -> None:
     install(place.site, CHANGED, source=of_folder(place.checkout))
-    hides = {"hides.py": "import sys, mypkg.net as net\nnet.__file__ = None\n"}
+    hides = {"hides.py": "import mypkg, mypkg.net as net\nnet.__file__ = mypkg.__file__ = None\n"}
     put(place.worktree, hides)
     assert place.faults("base", "hides").startswith("imported mypkg")
 

@@ -58,11 +58,6 @@ MUTATIONS = [
     *of(
         WHOSE,
         "ci_action/worker/installed.py",
-        (
-            "G3 git+file is no file",
-            'if url.scheme.rpartition("+")[2] != "file":',
-            'if url.scheme != "file" or "vcs_info" in found:',
-        ),
         ("G3 the finder of an editable is code", "if _FINDER.fullmatch(file.inner):", "if False:"),
     ),
     *of(
@@ -73,17 +68,11 @@ MUTATIONS = [
             "for name, file in [*_module_files(), *_libraries()]:",
             "for name, file in _module_files():",
         ),
-        ("G3 a module may hide its file", 'getattr(spec, "origin", None))', "None)"),
         ("G3 a zip has no files", "found = loader.get_data(self.path)", "return None"),
     ),
     *of(
         WHOSE,
         "ci_action/worker/sources.py",
-        (
-            "G3 an environment in the checkout is source",
-            'if "pyvenv.cfg" in names or any(name.endswith(".dist-info") for name in folders):',
-            "if False:",
-        ),
         (
             "G3 line endings make another file",
             'return one == other or one.replace(b"\\r\\n", b"\\n") == other.replace(b"\\r\\n", b"\\n")',

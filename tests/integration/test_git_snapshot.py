@@ -32,7 +32,7 @@ def repo(tmp_path: Path) -> Repo:
 
 def captured(repo: Repo, tmp_path: Path) -> str | None:
     git = GitRepository(repo.path, scratch=tmp_path / "scratch")
-    return git.read(git.snapshot(), "model.py")
+    return git.read(git.snapshot(), "model.py").text
 
 
 def edit(repo: Repo, text: str) -> None:

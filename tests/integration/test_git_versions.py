@@ -83,7 +83,7 @@ def test_no_program_that_the_repository_names_runs(repo: Repo, tmp_path: Path) -
         assert (path / "model.py").read_text() == "size = 1\n"
         assert (path / "data.txt").read_text() == "data\n"
     shot = git.snapshot()
-    assert git.read(shot, "model.py") == "size = 3\n"
+    assert git.read(shot, "model.py").text == "size = 3\n"
     assert git.changed_paths(sha, shot) == ["model.py"]
     assert not sentinel.exists()
 
@@ -197,7 +197,7 @@ def test_the_users_own_config_and_helpers_still_count_where_a_foreign_checkout_i
     git = opened(repo, tmp_path, trust=True)
     values = [value for _, value in git._git.listed(r"^(one|two|three|four)\.value$")]
     assert values == ["xdg", "beside", "home", "tilde"]
-    assert git.read(git.snapshot(), "ignored.txt") is None
+    assert git.read(git.snapshot(), "ignored.txt").is_absent
     seen = git._git.run("-c", 'alias.see=!cat "${XDG_CONFIG_HOME}/gh/hosts.yml"; echo $HOME', "see").stdout.decode()
     assert seen == f"a helper's own{tmp_path / 'home'}\n"
 

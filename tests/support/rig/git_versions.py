@@ -60,13 +60,15 @@ def unpacked(suite: str) -> UnpackedGit:
         return UnpackedGit(OWN, program.parent, _version(program))
     CACHE.mkdir(parents=True, exist_ok=True)
     folder = CACHE / suite
+    place, done = str(folder.resolve()), folder / "done"
     with _alone(CACHE / f"{suite}.lock"):
-        if not (folder / "done").exists():
+        if not done.exists():
             shutil.rmtree(folder, ignore_errors=True)
             _unpack(folder, _downloaded(folder / "apt", suite))
-            _write_starters(folder)
             shutil.rmtree(folder / "apt")
-            (folder / "done").touch()
+        if not done.exists() or done.read_text(encoding="utf-8") != place:  # starters hold paths, and checkouts move
+            _write_starters(folder)
+            done.write_text(place, encoding="utf-8")
     return UnpackedGit(suite, folder / "bin", _version(folder / "bin" / "git"))
 
 
@@ -146,8 +148,9 @@ def _write_starters(folder: Path) -> None:
     core = root / "usr" / "lib" / "git-core"
     libraries = sorted({str(path.parent) for path in root.rglob("*.so*") if "/gconv" not in str(path)})
     loader = next(path for path in root.rglob("ld-linux*.so*") if path.exists())
-    helpers.mkdir()
-    programs.mkdir()
+    for made in (helpers, programs):
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir()
     start = (
         "#!/bin/sh\n"
         f"export GIT_EXEC_PATH='{helpers}' GIT_TEMPLATE_DIR='{root}/usr/share/git-core/templates'\n"

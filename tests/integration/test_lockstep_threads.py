@@ -7,7 +7,6 @@ Since torch 2.14 the inter-op count that nobody has set is the number of cores t
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from support.lockstep_models import measurer, spec, timed, two_sides
 
 from ci_action.core.timing.rows import notes
 from ci_action.edges.workers.lockstep_worker import LockstepWorker, WorkerFailed
+from ci_action.edges.workers.place import ChildLimits
 
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 pytestmark = pytest.mark.skipif(
@@ -41,10 +41,8 @@ def started(folders: Path) -> Iterator[Start]:
         worker = LockstepWorker(
             spec(folders, "head", factory),
             folder=folder,
-            python=sys.executable,
-            environment=measurer(folders)._interpreters["head"].environment,
-            timeout_seconds=60,
-            memory_bytes=None,
+            interpreter=measurer(folders)._interpreters["head"],
+            limits=ChildLimits(timeout_seconds=60),
         )
         workers.append(worker)
         worker.ready()

@@ -19,7 +19,6 @@ from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runn
 from ci_action.edges.git.repository import GitRepository
 from ci_action.edges.outputs import FolderSink, RunnerSink
 from ci_action.edges.progress import Progress
-from ci_action.edges.workers.child import ChildMeasurer
 from ci_action.edges.workers.place import ChildLimits
 from ci_action.errors import ConfigError
 from torchscan import __version__
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from ci_action.core.spec import TargetResult
     from ci_action.edges.evidence_folder import EvidenceRecord
     from ci_action.edges.github.api import Api
+    from ci_action.edges.workers.child import ChildMeasurer
     from ci_action.ports import Checks, GitHub
 
 
@@ -63,6 +63,8 @@ class Session:
 
     def measurer(self, plan: Plan, *, python: str, record: EvidenceRecord | None = None) -> ChildMeasurer:
         """Workers with what the policy config grants them. ``record`` gets what was measured as it comes."""
+        from ci_action.edges.workers.child import ChildMeasurer  # most stages measure nothing
+
         progress = Progress(plan, self.sink)
 
         def note(result: TargetResult) -> None:

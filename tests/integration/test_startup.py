@@ -1,4 +1,4 @@
-"""The orchestrator starts quickly and without torch. Processor time is held, which a busy machine does not change."""
+"""The orchestrator starts quickly and without torch, beside what its own dependencies take in the same minute."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-IMPORT_SECONDS = 0.4
+DEPENDENCIES = "import click, jinja2, jsonschema, requests, psutil"
+"""What the budget is a share of: one machine takes 0.2 s for it and 0.4 s an hour later, and ours with it."""
 
 
 def processor_seconds(*arguments: str) -> float:
@@ -18,10 +19,18 @@ def processor_seconds(*arguments: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@pytest.mark.parametrize("statement", ["import ci_action.main", "import ci_action.commands.stages"])
-def test_the_orchestrator_starts_within_its_budget(statement: str) -> None:
-    bare = min(processor_seconds("-c", "pass") for _ in range(2))
-    assert min(processor_seconds("-c", statement) for _ in range(3)) - bare < IMPORT_SECONDS
+@pytest.mark.parametrize(
+    ("statement", "share"),
+    [
+        ("import ci_action.main", 0.5),  # 0.2 seen
+        ("import ci_action.commands.stages", 2.0),  # 1.4 to 1.6 seen, 1.5 to 1.7 in 0.3.0
+    ],
+)
+def test_the_orchestrator_starts_within_its_budget(statement: str, share: float) -> None:
+    bare, ours, theirs = (
+        min(processor_seconds("-c", code) for _ in range(3)) for code in ("pass", statement, DEPENDENCIES)
+    )
+    assert ours - bare < share * (theirs - bare)
 
 
 def test_no_stage_loads_torch() -> None:

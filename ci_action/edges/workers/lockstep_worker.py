@@ -146,6 +146,7 @@ class LockstepWorker:
                     raise self._malformed()
                 if not chunk:
                     self._ended()
+                self._process.look()  # holds what it prints to its cap
                 continue  # what it has answered counts, however much memory it took meanwhile
             # A child that the measured code left behind may hold the pipe open after the worker's own end.
             if self._process.returncode is not None:

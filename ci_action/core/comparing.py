@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.comparability import context_changes, diff_and_refusals
 from ci_action.core.metrics import ANALYSIS_METRICS, METRICS
+from ci_action.core.spec import a_failure
 from ci_action.core.verdict import Presence, Row, Shortfall, SideFailure, TargetVerdict, Word
 from torchscan.report.analysis import NOT_REQUESTED
 from torchscan.report.metric import unavailable
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ci_action.core.plan import Plan, PlannedTarget
-    from ci_action.core.spec import Failure, Side, TargetResult
+    from ci_action.core.spec import Side, TargetResult
     from torchscan.report.diff import ReportDiff
     from torchscan.report.metric import MetricResult, Number
 
 _SIDES = ("base", "head")
-_NO_RESULT: Failure = {"stage": "worker", "type": "NoResult", "message": "the worker left no result", "frames": []}
+_NO_RESULT = a_failure("worker", "NoResult", "the worker left no result")
 
 
 def compare(plan: Plan, base: Sequence[TargetResult], head: Sequence[TargetResult]) -> tuple[TargetVerdict, ...]:

@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ci_action.core.spec import SPEC_VERSION, Failure, Side, TargetResult
+from ci_action.core.spec import Side, TargetResult, a_failure, failed_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ci_action.core.timing.evidence import BenchmarkEvidence
 
-TWICE: Failure = {
-    "stage": "worker",
-    "type": "MeasuredTwice",
-    "message": "several jobs measured this target and their results differ: give every job of the matrix its own shard",
-    "frames": [],
-}
+TWICE = a_failure(
+    "worker",
+    "MeasuredTwice",
+    "several jobs measured this target and their results differ: give every job of the matrix its own shard",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +68,7 @@ def _one(side: Side, twins: list[TargetResult], unclear: set[str]) -> TargetResu
     first = twins[0]
     if first["id"] not in unclear:
         return first
-    return {
-        "version": SPEC_VERSION,
-        "id": first["id"],
-        "side": side,
-        "report": None,
-        "failure": TWICE,
-        "seconds": first["seconds"],
-    }
+    return failed_result(first["id"], side, TWICE, first["seconds"])
 
 
 def _unclear_timing(evidence: BenchmarkEvidence) -> BenchmarkEvidence:

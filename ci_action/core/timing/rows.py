@@ -191,7 +191,7 @@ def _timing_doubt(
     enough = change is not None and (not is_gated or pairs >= shared.needed_pairs)
     runner = _runner_doubt(shared, is_gated=is_gated)
     if failed := evidence["failure"]:  # rounds are missing: those that ran may prove a regression, and no more
-        policy: Policy = "on_unknown" if failed["side"] == "head" else "on_missing_base"
+        policy = _missing_policy(failed["side"])
         reason = f"{failed['side']}: {_failure_text(evidence)}"
         can_fail = enough and not runner
         return Shortfall(reason=reason, policy=policy, can_fail=can_fail, is_of_head=failed["side"] == "head")
@@ -199,6 +199,11 @@ def _timing_doubt(
         return None
     few = f"{pairs} of {evidence['planned_pairs']} pairs were measured, {shared.needed_pairs} are needed"
     return Shortfall(reason=few if not enough and not row.is_new else runner, policy="on_inconclusive", is_of_head=True)
+
+
+def _missing_policy(side: str) -> Policy:
+    """Return the policy that answers where evidence of a side is missing."""
+    return "on_unknown" if side == "head" else "on_missing_base"
 
 
 def _runner_doubt(shared: Family, *, is_gated: bool) -> str:
@@ -215,7 +220,7 @@ def _scattered(row: Row, evidence: BenchmarkEvidence) -> Row:
     if few := [side for side, own in (("head", head), ("base", base)) if 0 < len(own) < RSS_CHILDREN]:
         count = len(head if few[0] == "head" else base)
         reason = f"{few[0]}: {count} of {RSS_CHILDREN} processes were measured"
-        policy: Policy = "on_unknown" if few[0] == "head" else "on_missing_base"
+        policy = _missing_policy(few[0])
         return replace(row, shortfall=Shortfall(reason=reason, policy=policy, is_of_head=few[0] == "head"))
     if row.word not in {Word.UNCHANGED, Word.CHANGED}:
         return row
@@ -237,7 +242,7 @@ def _unchecked(planned: PlannedTarget, evidence: BenchmarkEvidence) -> Shortfall
     if benchmark is None or benchmark.output_check.is_skipped or evidence["output_check"]["verdict"] != "not_run":
         return None
     side = evidence["failure"]["side"] if evidence["failure"] else "head"
-    policy: Policy = "on_unknown" if side == "head" else "on_missing_base"
+    policy = _missing_policy(side)
     return Shortfall(reason="the outputs were not compared", policy=policy, can_fail=True)
 
 

@@ -166,7 +166,7 @@ def open_session(
         raise ConfigError(
             f"input working-directory: found {inputs.working_directory!r}; accepted: a path inside the workspace"
         )
-    folder = _writable(out) if out else Path(tempfile.mkdtemp(prefix="torchscan-report-", dir=runner.temp))
+    folder = _writable(out.absolute()) if out else Path(tempfile.mkdtemp(prefix="torchscan-report-", dir=runner.temp))
     sink = RunnerSink(folder, os.environ, quiet=quiet) if runner.is_actions else FolderSink(folder, quiet=quiet)
     scratch = Path(tempfile.mkdtemp(prefix="torchscan-", dir=runner.temp)).resolve()
     try:

@@ -122,6 +122,7 @@ def _finish(
 ) -> int:
     plan = prepared.plan
     evidence = measure(plan, git, session.measurer(plan, python=python), checkout=git.top)
+    session.sink.empty_files()
     facts = session.facts(reproduction=again)
     github = session.github()
     trigger = read_trigger(session.runner) if plan.pull_request else None

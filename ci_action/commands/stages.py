@@ -79,6 +79,7 @@ def measure(out: Path, python: str | None, shard: str | None) -> int:
         try:
             app.measure(part, git, measurer, checkout=git.top)
         finally:
+            session.sink.empty_files()
             record.write()  # whatever ended it, and whatever measured code made of the files meanwhile
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 SUMMARY_FILE_BYTES = (1 << 20) - 4096  # the runner drops a summary above 1 MiB
 SUMMARY_OWN_BYTES = 900 << 10
 ANNOTATIONS_PER_KIND = 10
+STEP_FILES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+"""What a step can tell the later ones: https://docs.github.com/actions/reference/workflows-and-actions/variables"""
 
 
 class FolderSink:
@@ -46,6 +49,9 @@ class FolderSink:
     def outputs(self, values: Mapping[str, str]) -> None:
         """Nothing: there are no step outputs here."""
 
+    def empty_files(self) -> None:
+        """Nothing: there are no files of a step here."""
+
     def annotate(self, kind: str, message: str, *, file: str | None = None, line: int | None = None) -> None:
         """One line with the kind and the place."""
         place = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
@@ -71,6 +77,7 @@ class RunnerSink(FolderSink):
 
     def __init__(self, folder: Path, environ: Mapping[str, str], *, quiet: bool = False) -> None:
         super().__init__(folder, quiet=quiet)
+        self._environ = environ
         self._output_file = environ.get("GITHUB_OUTPUT", "")
         self._summary_file = environ.get("GITHUB_STEP_SUMMARY", "")
         self._annotated: dict[str, int] = {}
@@ -93,6 +100,17 @@ class RunnerSink(FolderSink):
         if self._output_file:
             with Path(self._output_file).open("a", encoding="utf-8", newline="\n") as file:
                 file.write("".join(output_block(name, value) for name, value in values.items()))
+
+    def empty_files(self) -> None:
+        """Make the step's files anew, empty: measured code finds them by listing the runner's temporary folder.
+
+        To be called once everything that was measured has ended, and before anything is written.
+        """
+        for path in map(Path, filter(None, (self._environ.get(name) for name in STEP_FILES))):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            path.unlink(missing_ok=True)  # a link goes, and not what it leads to
+            path.touch()
 
     def annotate(self, kind: str, message: str, *, file: str | None = None, line: int | None = None) -> None:
         """An annotation; beyond what GitHub shows of a kind, a plain line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +20,18 @@ ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: dict[str, dict[str, Any]] = {step["id"]: step for step in ACTION["runs"]["steps"]}
 OURS = {"TORCHSCAN_FOLDER", "TORCHSCAN_ARTIFACT_URL", "TORCHSCAN_IS_JOB_TOKEN"}
+ISOLATION = {"BASH_ENV": "", "LD_PRELOAD": "", "LD_AUDIT": "", "OPENSSL_CONF": "/dev/null"}
+"""What would load code of the checkout into bash or Python themselves."""
+FROM_SETUP = {
+    "LD_LIBRARY_PATH": "libraries",
+    "TORCHSCAN_GIVEN_LIBRARIES": "given-libraries",
+    "TORCHSCAN_FOLDER": "folder",
+    "TORCHSCAN_PYTHON": "python",
+    "TORCHSCAN_SEAL": "seal",
+    "TORCHSCAN_SEAL_CHECK": "seal-check",
+}
+START = "venv/bin/python -I -B -m ci_action "
+CHECK = '"$TORCHSCAN_PYTHON" -I -S -c "$TORCHSCAN_SEAL_CHECK" venv "$TORCHSCAN_SEAL"'
 
 
 def variables(step: dict[str, Any]) -> dict[str, str]:
@@ -31,8 +44,9 @@ def test_inputs_are_the_fields_of_action_inputs() -> None:
 
 def test_every_input_reaches_the_program_through_its_own_variable() -> None:
     given = [pair for step in STEPS.values() for pair in variables(step).items()]
-    seen = {name: value for name, value in given if name not in OURS}
-    assert len(seen) == len({pair for pair in given if pair[0] not in OURS})  # the same in every step
+    others = {*OURS, *ISOLATION, *FROM_SETUP} - {"TORCHSCAN_GIVEN_PYTHON"}
+    seen = {name.replace("_GIVEN_", "_"): value for name, value in given if name not in others}
+    assert len(seen) == len({pair for pair in given if pair[0] not in others})  # the same in every step
     expected = {f"TORCHSCAN_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]}
     assert seen == expected
 
@@ -65,14 +79,34 @@ def test_every_variable_in_a_script_is_quoted(step: dict[str, Any]) -> None:
     assert "$" not in script
 
 
+@pytest.mark.parametrize("step", [step for step in STEPS.values() if "run" in step], ids=lambda step: step["id"])
+def test_every_program_is_started_isolated_and_in_a_folder_of_ours(step: dict[str, Any]) -> None:
+    given = variables(step)
+    assert {name: given.get(name) for name in ISOLATION} == ISOLATION
+    assert {name: value for name, value in given.items() if name in FROM_SETUP} == {
+        name: f"${{{{ steps.setup.outputs.{FROM_SETUP[name]} }}}}" for name in given if name in FROM_SETUP
+    }
+    if step["id"] != "setup":
+        first, *others = step["run"].splitlines()
+        assert first == 'cd "$TORCHSCAN_FOLDER"'
+        assert "LD_LIBRARY_PATH" in given
+        assert [line for line in others if not line.removeprefix("exec ").startswith(START) and line != CHECK] == []
+
+
+def test_nothing_is_started_after_measuring_before_the_environment_is_compared_with_its_seal() -> None:
+    lines = [line for step in STEPS.values() for line in step.get("run", "").splitlines() if step["id"] != "setup"]
+    runs_foreign_code = [lines.index(line) for line in lines if " measure " in line]
+    assert len(runs_foreign_code) == 1
+    alone = {"merge", "receive"}  # of modes in which no foreign code runs
+    for before, line in pairwise(lines):
+        stage = line.partition(START)[2].partition(" ")[0]
+        if lines.index(line) > runs_foreign_code[0] and stage and stage not in alone:
+            assert before == CHECK or "merge" in before, line
+
+
 def test_foreign_code_runs_in_a_step_without_a_token() -> None:
     measuring = variables(STEPS["measure"])
-    assert set(measuring) == {
-        "TORCHSCAN_FOLDER",
-        "TORCHSCAN_PYTHON",
-        "TORCHSCAN_WORKING_DIRECTORY",
-        "TORCHSCAN_SHARD",
-    }
+    assert set(measuring) == {*ISOLATION, *FROM_SETUP, "TORCHSCAN_WORKING_DIRECTORY", "TORCHSCAN_SHARD"}
     assert not [value for value in measuring.values() if "token" in value.lower() or "secrets" in value]
 
 
@@ -104,7 +138,7 @@ def test_the_steps_are_in_the_order_that_lets_nothing_hide_a_report() -> None:
 
 
 def test_the_stages_exist() -> None:
-    called = set(re.findall(r'torchscan-ci" (\w+)', "\n".join(step.get("run", "") for step in STEPS.values())))
+    called = set(re.findall(r"-m ci_action (\w+)", "\n".join(step.get("run", "") for step in STEPS.values())))
     assert called == {"plan", "measure", "pack", "merge", "receive", "render", "publish", "gate"}
     assert called < set(COMMANDS)
 

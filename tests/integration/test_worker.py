@@ -273,7 +273,7 @@ def test_an_interpreter_without_torch_gives_one_sentence(root: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("script", "sentence"),
     [
-        ('[ "$1" = -c ] && echo "3 8 18" || { echo "Unknown option: -P" >&2; exit 2; }', "is Python 3.8.18, and 3.11"),
+        ('[ "$2" = -c ] && echo "3 8 18" || { echo "Unknown option: -P" >&2; exit 2; }', "is Python 3.8.18, and 3.11"),
         ("echo no; exit 1", "is not a working Python"),
     ],
 )

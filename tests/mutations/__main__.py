@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import boundary
 import delivery
 import events
 import evidence
@@ -29,7 +30,7 @@ from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("ci_action", "torchscan", "templates", "tests", ".github", "action.yml", "pyproject.toml", "README.md")
-ROOMS = (delivery, events, evidence, judgement, measured, provenance, repository, splitting, timings, workers)
+ROOMS = (boundary, delivery, events, evidence, judgement, measured, provenance, repository, splitting, timings, workers)
 MUTATIONS = [item for room in ROOMS for item in room.MUTATIONS]
 
 

@@ -43,14 +43,14 @@ MUTATIONS = [
         "action.yml",
         (
             "S5 an expression in a script",
-            '"$TORCHSCAN_FOLDER/venv/bin/torchscan-ci" gate',
-            '"${{ steps.setup.outputs.folder }}/venv/bin/torchscan-ci" gate',
+            "exec venv/bin/python -I -B -m ci_action gate",
+            '"${{ steps.setup.outputs.folder }}/venv/bin/python" -I -B -m ci_action gate',
         ),
         ("S6 an action by its tag", "@3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c # v8.0.1", "@v8"),
         (
             "S12 a token in the measuring step",
-            "        TORCHSCAN_PYTHON: ${{ inputs.python }}\n",
-            "        TORCHSCAN_PYTHON: ${{ inputs.python }}\n        TORCHSCAN_TOKEN: ${{ inputs.token }}\n",
+            "        TORCHSCAN_GIVEN_LIBRARIES: ${{ steps.setup.outputs.given-libraries }}\n",
+            "        TORCHSCAN_TOKEN: ${{ inputs.token }}\n",
         ),
         ("B21 a failed upload hides the verdict", "      continue-on-error: true # a report", "      # a report"),
     ),

@@ -61,6 +61,7 @@ COMPONENTS = {
     "octokit-openapi": Component(_file(NODE_MODULES / "@octokit" / "openapi" / "generated"), NODE_SETUP),
     "prism": Component(_file(NODE_MODULES / "@stoplight" / "prism-cli" / "dist" / "index.js"), NODE_SETUP),
     "wheelhouse": Component(_file(REPOSITORY / ".cache" / "wheelhouse" / ".ready"), SETUP),
+    "setpriv": Component(_on_path("setpriv"), "install util-linux"),
     "zizmor": Component(_beside_python("zizmor"), SETUP),
     "jactionlint": Component(_beside_python("jactionlint"), SETUP),
     "check-jsonschema": Component(_beside_python("check-jsonschema"), SETUP),

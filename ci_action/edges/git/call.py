@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -98,7 +99,7 @@ class GitCall:
         try:
             with written([*self._config, *config], self._private) as settings:
                 return subprocess.run(
-                    ["git", "-c", f"include.path={settings}", *arguments],
+                    [_program(environment["PATH"]), "-c", f"include.path={settings}", *arguments],
                     cwd=directory or self.directory,
                     env=environment,
                     input=given.encode("utf-8", errors="surrogateescape"),
@@ -126,6 +127,11 @@ class GitCall:
     def path(self, *question: str) -> Path:
         """Return a path that ``rev-parse`` answers with. Git before 2.31 has no ``--path-format=absolute``."""
         return (self.directory / self.text("rev-parse", *question).rstrip("\n")).resolve()
+
+
+def _program(path: str) -> str:
+    """Find git on the given path, and never in the current folder, where Windows would look first."""
+    return shutil.which("git", path=path) or "git"
 
 
 def complaint(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -38,6 +38,8 @@ GIT_NAMESPACE...), at other programs (GIT_EXEC_PATH, GIT_EXTERNAL_DIFF, GIT_TEMP
 _NUMBERED = re.compile(r"GIT_CONFIG_(KEY|VALUE)_\d+")
 _OURS = ("TORCHSCAN_", "ACTIONS_")
 """Inputs and the runner's own tokens: no program that git starts needs them."""
+_LOADERS = ("PYTHON", "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT")
+"""What makes a program load other code at its start: a credential helper may be a script in Python."""
 
 FIXED = {
     "LC_ALL": "C",
@@ -67,9 +69,24 @@ def base_environment(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environ.items()
-        if not name.startswith(("GIT_", *_OURS)) or name in KEPT or _NUMBERED.fullmatch(name)
+        if not name.startswith(("GIT_", *_OURS, *_LOADERS)) or name in KEPT or _NUMBERED.fullmatch(name)
     }
-    return kept | FIXED
+    return kept | FIXED | {"PATH": _trusted_path(environ)}
+
+
+def _trusted_path(environ: Mapping[str, str]) -> str:
+    """Return the folders in which git, and what git starts, is looked for.
+
+    On a runner none of them is relative or inside the workspace: a job may put ``node_modules/.bin`` on its PATH, and a
+    pull request a program of the name ``git`` into it.
+    """
+    path = environ.get("PATH", os.defpath)
+    if environ.get("GITHUB_ACTIONS") != "true" or not environ.get("GITHUB_WORKSPACE"):
+        return path
+    workspace = Path(environ["GITHUB_WORKSPACE"]).resolve()
+    folders = [Path(entry) for entry in path.split(os.pathsep)]
+    trusted = [str(one) for one in folders if one.is_absolute() and not one.resolve().is_relative_to(workspace)]
+    return os.pathsep.join(trusted)
 
 
 def trusting(

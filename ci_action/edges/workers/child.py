@@ -193,17 +193,15 @@ def _interpreter(python: str) -> str:
 
 
 def _own_packages(folder: Path) -> Path:
-    """A folder that holds links to our two packages and nothing else, so that no other package comes along."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Return a folder with copies of our two packages and nothing else, so that no other package comes along.
+
+    Copies, because measured code can write wherever its worker can: a link would lead it into the environment that the
+    later steps start from.
+    """
     for package in (torchscan, ci_action):
         home = Path(package.__path__[0]).resolve()
-        link = folder / home.name
-        if link.exists():
-            continue
-        try:
-            link.symlink_to(home, target_is_directory=True)
-        except OSError:  # Windows without the right to make links
-            shutil.copytree(home, link)
+        if not (folder / home.name).exists():
+            shutil.copytree(home, folder / home.name, ignore=shutil.ignore_patterns("__pycache__", "_templates"))
     return folder
 
 

@@ -33,6 +33,9 @@ ALLOWED = (
     *("PROGRAMDATA", "PROGRAMFILES", "NUMBER_OF_PROCESSORS"),
 )
 
+GIVEN_LIBRARIES = "TORCHSCAN_GIVEN_LIBRARIES"
+"""The job's own LD_LIBRARY_PATH: setup.sh takes the workspace out of it for everything but the measured code."""
+
 
 def worker_environment(environ: Mapping[str, str], pass_env: Iterable[str], python_path: str) -> dict[str, str]:
     """Pick what a worker may see. Raises ConfigError for a ``pass-env`` name that is never passed on."""
@@ -45,6 +48,8 @@ def worker_environment(environ: Mapping[str, str], pass_env: Iterable[str], pyth
         for name, value in environ.items()
         if not _matches(name, DENIED) and (_matches(name, ALLOWED) or name in wanted)
     }
+    if GIVEN_LIBRARIES in environ:
+        passed["LD_LIBRARY_PATH"] = environ[GIVEN_LIBRARIES]
     # Sets and dicts of strings must iterate alike on both sides, or equal code may build layers in another order.
     return {**passed, "PYTHONPATH": python_path, "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
 

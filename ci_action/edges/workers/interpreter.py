@@ -10,7 +10,7 @@ OLDEST_PYTHON = (3, 11)
 
 def unfit(python: str) -> str | None:
     """Return the sentence for an interpreter that is too old or no Python at all; None if it is neither."""
-    question = [python, "-c", "import sys; print('%d %d %d' % sys.version_info[:3])"]
+    question = [python, "-I", "-c", "import sys; print('%d %d %d' % sys.version_info[:3])"]
     try:
         answer = subprocess.run(question, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
         version = tuple(int(part) for part in answer.stdout.split())

@@ -57,7 +57,7 @@ def make_environment(spec: WorkerSpec, install: Sequence[str], shared: Interpret
     own["PATH"] = os.pathsep.join([str(binaries), own.get("PATH", os.defpath)])
     without_ours = {name: value for name, value in own.items() if name != "PYTHONPATH"}
     python = str(binaries / "python")
-    for words in ([shared.python, "-m", "venv", str(venv)], list(install)):
+    for words in ([shared.python, "-I", "-m", "venv", str(venv)], list(install)):
         _run(words, spec, without_ours, folder / "install.txt")
     return Interpreter(python=python, environment=own)
 

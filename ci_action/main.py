@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from ci_action.edges.commands import annotation
+from ci_action.edges.commands import MESSAGE_CHARACTERS, annotation, visible
+from ci_action.edges.printer import inert_streams, send_command
 from ci_action.errors import ActionError, ConfigError
 from torchscan import __version__
 
@@ -69,6 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Exit codes: 0 ok, 1 over a limit, 2 config or usage, 3 not judged, 4 not published, 70, 130."""
     _speak_utf8()
     signal.signal(signal.SIGTERM, _interrupt)
+    with inert_streams(is_runner=_is_runner()):
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         return int(cli.main(arguments, prog_name="torchscan-ci", standalone_mode=False) or 0)
     except ConfigError as error:
@@ -104,20 +110,23 @@ def bug_report(error: BaseException) -> str:
 
 
 def _fail(message: str, code: int, *, place: ConfigError | None = None) -> int:
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        if place is None or os.environ.get("GITHUB_EVENT_NAME") == "workflow_run":
-            shown = annotation("error", message)  # that run's annotations stand on another commit, with other lines
-        else:
-            shown = annotation("error", message, file=place.file, line=place.line, column=place.column)
-        click.echo(shown, err=True)
-        summary = os.environ.get("GITHUB_STEP_SUMMARY")
-        if summary:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                quoted = "\n".join(f"    {line}" for line in message.splitlines())
-                file.write(f"### 🚫 TorchScan did not run\n\n{quoted}\n")
-    else:
+    if not _is_runner():
         click.echo(f"error: {message}", err=True)
+        return code
+    if os.environ.get("GITHUB_EVENT_NAME") == "workflow_run" and place and place.place:
+        # A run with rights repeats no word of a pull request's config, and its annotations stand on another commit.
+        message, place = f"the config of the measured head is not valid, see {place.place} there", None
+    where, line, column = (place.file, place.line, place.column) if place else (None, None, None)
+    send_command(annotation("error", message, file=where, line=line, column=column))
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            quoted = "\n".join(f"    {visible(line)}" for line in message[:MESSAGE_CHARACTERS].splitlines())
+            file.write(f"### 🚫 TorchScan did not run\n\n{quoted}\n")
     return code
+
+
+def _is_runner() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def _speak_utf8() -> None:

@@ -1,4 +1,4 @@
-"""The runner's command language as text: annotations, outputs, and foreign lines made harmless [S15, S16]."""
+"""The runner's command language as text: annotations, outputs, and untrusted lines made harmless."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ci_action.errors import ActionError
 
 OUTPUT_NAME = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 MESSAGE_CHARACTERS = 4000
+_ENCODED = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 KINDS = frozenset({"error", "warning", "notice"})
 
 
@@ -40,16 +41,20 @@ def replayed(title: str, text: str) -> str:
     return f"::group::{_data(title)}\n::stop-commands::{token}\n{lines}\n::{token}::\n::endgroup::"
 
 
+def visible(line: str) -> str:
+    """Return the line with its control characters shown: no escape sequence moves a cursor or hides a word."""
+    return "".join(char if char == "\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in line)
+
+
 def defused(line: str) -> str:
-    """The line with ``::`` at its start and ``##[`` anywhere broken, and control characters shown."""
-    shown = "".join(char if char == "\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in line)
-    broken = shown.replace("##[", "##\u200b[")
+    """Return the line with ``::`` at its start and ``##[`` anywhere broken, and control characters shown."""
+    broken = visible(line).replace("##[", "##\u200b[")
     rest = broken.lstrip()
     return f"{broken[: len(broken) - len(rest)]}:\u200b{rest[1:]}" if rest.startswith("::") else broken
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return "".join(_ENCODED.get(char) or visible(char) for char in text)
 
 
 def _property(text: str) -> str:

@@ -14,6 +14,7 @@ from ci_action.core.handover.received_evidence import Received
 from ci_action.core.plan import Commits
 from ci_action.core.strict_json import JsonLimits, parse_json
 from ci_action.edges.recorded import RecordedRepository
+from ci_action.edges.untrusted_file import read_untrusted
 from ci_action.errors import EvidenceError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def write_delivery(folder: Path, delivery: Delivery, recorded: RecordedRepositor
 def read_delivery(folder: Path) -> tuple[Delivery, RecordedRepository, str]:
     """Read it back. Raises EvidenceError."""
     try:
-        document: Any = parse_json((folder / FILE).read_bytes(), OWN)
+        document: Any = parse_json(read_untrusted(folder / FILE, OWN.size_bytes), OWN)
         delivery = Delivery(
             run=ProducingRun(**document["run"]),
             pull=PullRequest(**document["pull"]),

@@ -16,7 +16,8 @@ from ci_action.core.handover.producing_run import ProducingRun, parse_producing_
 from ci_action.core.handover.shards import MOST_SHARDS, parse_shard
 from ci_action.core.modes import Mode, StatusKind
 from ci_action.core.trigger import Trigger, parse_trigger
-from ci_action.errors import ConfigError, EventError
+from ci_action.edges.untrusted_file import read_untrusted
+from ci_action.errors import ConfigError, EventError, EvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,9 +139,9 @@ def _payload(runner: Runner) -> Any:
         raise EventError("GITHUB_EVENT_PATH is not set: outside of Actions use `torchscan-ci run --base REVISION`")
     path = Path(runner.event_path)
     try:
-        if path.stat().st_size > EVENT_BYTES:
-            raise EventError(f"the event file is larger than {EVENT_BYTES} bytes")
-        payload = json.loads(path.read_text(encoding="utf-8"))
+        payload = json.loads(read_untrusted(path, EVENT_BYTES))
+    except EvidenceError as error:
+        raise EventError(f"the event file at GITHUB_EVENT_PATH cannot be read: {error}") from error
     except (OSError, ValueError, RecursionError) as error:
         raise EventError(f"the event file at GITHUB_EVENT_PATH cannot be read: {type(error).__name__}") from error
     if not isinstance(payload, dict):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ci_action.core.handover.uniting import Measured, unite
 from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
 from ci_action.core.strict_json import parse_json
 from ci_action.core.timing.evidence_file import read_evidence
-from ci_action.edges.workers.result_file import LARGE
+from ci_action.edges.untrusted_file import read_untrusted
+from ci_action.edges.workers.result_file import LARGE, whole_result
 from ci_action.errors import ActionError, EvidenceError
 
 if TYPE_CHECKING:
@@ -63,10 +64,18 @@ def read_results(folder: Path, side: Side) -> list[TargetResult]:
     count = _read(folder / f"evidence/{side}.json", "measure").get("files")
     if not isinstance(count, int) or not 0 <= count <= MOST_TARGETS:
         raise EvidenceError(f"evidence/{side}.json does not say how many results there are")
-    found = [_read(folder / f"evidence/{side}-{number}.json", "measure").get("result") for number in range(count)]
-    if not all(_is_of(item, side) for item in found):
-        raise EvidenceError(f"the evidence of {side} is not of {side}: run `torchscan-ci measure` again")
-    return cast("list[TargetResult]", found)
+    found = [_read_result(folder / f"evidence/{side}-{number}.json", side) for number in range(count)]
+    return [item for item in found if item is not None]
+
+
+def _read_result(file: Path, side: Side) -> TargetResult | None:
+    """Read one target's result. One that cannot be used is as good as lost: its target has no result, and no other."""
+    try:
+        result = _read(file, "measure").get("result")
+        target = result["id"] if isinstance(result, dict) and isinstance(result.get("id"), str) else ""
+        return whole_result(result, target, side)
+    except EvidenceError:
+        return None
 
 
 def write_benchmarks(sink: Sink, benchmarks: Mapping[str, BenchmarkEvidence]) -> None:
@@ -114,8 +123,12 @@ def read_benchmarks(folder: Path) -> dict[str, BenchmarkEvidence]:
     items = document.get("benchmarks")
     if not isinstance(items, list):
         raise EvidenceError(f"{BENCHMARKS} does not hold benchmarks: run `torchscan-ci measure` again")
-    found = [read_evidence(item) for item in items]
-    return {item["id"]: item for item in found}
+    found = {}
+    for item in items:
+        with suppress(EvidenceError):  # as above: that target was not timed
+            evidence = read_evidence(item)
+            found[evidence["id"]] = evidence
+    return found
 
 
 def merge_shards(folders: Sequence[Path], commits: Commits) -> tuple[Measured, int]:
@@ -140,15 +153,13 @@ def _is_whole(folder: Path) -> bool:
     return all((folder / name).is_file() for name in (COMMITS, BENCHMARKS, "evidence/base.json", "evidence/head.json"))
 
 
-def _is_of(item: Any, side: Side) -> bool:
-    return isinstance(item, dict) and item.get("side") == side and isinstance(item.get("id"), str)
-
-
 def _read(path: Path, stage: str) -> dict[str, Any]:
     try:
-        document = parse_json(path.read_bytes(), LARGE)
+        document = parse_json(read_untrusted(path, LARGE.size_bytes), LARGE)
     except FileNotFoundError as error:
         raise EvidenceError(f"there is no {path.name} in {path.parent}: run `torchscan-ci {stage}` first") from error
+    except OSError as error:
+        raise EvidenceError(f"{path.name} in {path.parent} cannot be read: {error.strerror}") from error
     if not isinstance(document, dict) or document.get("version") != SPEC_VERSION:
         raise EvidenceError(f"{path.name} is of another version: run `torchscan-ci {stage}` again")
     return document

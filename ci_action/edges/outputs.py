@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from ci_action.edges.commands import annotation, defused, output_block, replayed
+from ci_action.edges.commands import annotation, defused, output_block, replayed, visible
+from ci_action.edges.printer import send_command
 from ci_action.errors import ActionError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class FolderSink:
     def __init__(self, folder: Path, *, quiet: bool = False, stream: TextIO | None = None) -> None:
         self.folder = folder
         self._quiet = quiet
-        self._stream = stream or sys.stderr
+        self._given_stream = stream
 
     def write_file(self, name: str, text: str) -> Path:
         """Write ``name`` into the folder. A link at its place is replaced, never followed."""
@@ -65,11 +66,18 @@ class FolderSink:
     def replay(self, title: str, text: str) -> None:
         """What measured code printed, indented."""
         if text.strip() and not self._quiet:
-            self._say("\n".join([f"{title}:", *(f"    {defused(line)}" for line in text.splitlines()[-40:])]))
+            self._say("\n".join([f"{title}:", *(f"    {line}" for line in text.splitlines()[-40:])]))
+
+    @property
+    def _stream(self) -> TextIO:
+        return self._given_stream or sys.stderr
 
     def _say(self, text: str) -> None:
-        self._stream.write(f"{text}\n")
+        self._stream.write("".join(f"{self._harmless(line)}\n" for line in text.split("\n")))
         self._stream.flush()
+
+    def _harmless(self, line: str) -> str:
+        return visible(line)
 
 
 class RunnerSink(FolderSink):
@@ -116,15 +124,14 @@ class RunnerSink(FolderSink):
         """An annotation; beyond what GitHub shows of a kind, a plain line."""
         self._annotated[kind] = self._annotated.get(kind, 0) + 1
         if self._annotated[kind] > ANNOTATIONS_PER_KIND:
-            self._say(defused(f"{kind}: {message}"))
+            self._say(f"{kind}: {message}")
         else:
-            self._say(annotation(kind, message, file=file, line=line))
-
-    def progress(self, line: str) -> None:
-        """One finished line that can command nothing."""
-        super().progress(defused(line))
+            send_command(annotation(kind, message, file=file, line=line), self._stream)
 
     def replay(self, title: str, text: str) -> None:
         """What measured code printed, folded and without power."""
         if text.strip():
-            self._say(replayed(title, text))
+            send_command(replayed(title, text), self._stream)
+
+    def _harmless(self, line: str) -> str:
+        return defused(line)

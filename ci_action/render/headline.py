@@ -137,7 +137,7 @@ def _one(target: TargetVerdict, state: State, quote: Quote) -> str:
         return f"{subject}: no result"
     row = max(candidates, key=lambda one: (one.interval is not None, _relative(one)))
     if row.word is Word.REMOVED:
-        return f"{subject} was removed on head"
+        return subject if state is State.DROPPED else f"{subject} was removed on head"
     return f"{subject} {label(row.metric)}{_what(row, state, quote)}"
 
 

@@ -38,6 +38,7 @@ class State(Enum):
     NOT_MEASURED = Look("🚫", "⊘", "Not measured", "not measured")
     ACCEPTED = Look("☑️", "✔", "Accepted", "accepted")
     WARNING = Look("⚠️", "!", "Over a warn limit", "over a warn limit")
+    DROPPED = Look("⚠️", "!", "Removed with its limits", "removed with limits")
     LOST = Look("⚠️", "≥", "Evidence lost", "lost evidence")
     INCOMPARABLE = Look("⚠️", "≠", "Incomparable", "incomparable")
     INCONCLUSIVE = Look("❔", "?", "Inconclusive", "inconclusive")
@@ -136,6 +137,8 @@ def row_state(row: Row) -> State:
     """Say what a row makes of its target, where it is the gravest one."""
     if row.gate is Gate.FAIL:
         return State.NOT_MEASURED if row.word is Word.REMOVED else State.REGRESSION
+    if row.gate is Gate.WARN and row.word is Word.REMOVED:  # to rename a target is a way out of its limits
+        return State.DROPPED
     if row.accepted:
         return State.ACCEPTED
     if row.word is Word.NOT_MEASURED and known(row.head) is not None:  # it is base that has no number

@@ -417,7 +417,9 @@ def test_a_config_error_is_not_annotated_on_the_default_branchs_file(
     (scene.out.parent / "event.json").write_text(json.dumps(payload))
     scene.measured("net")
     assert main(["receive", "--out", str(scene.out)]) == 2
-    assert "::error title=TorchScan::torchscan.toml:" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "::error title=TorchScan::the config of the measured head is not valid, see torchscan.toml:6 there" in said
+    assert "nope" not in said + (scene.out.parent / "summary").read_text()
     # and the line beside the commit names the place in our words alone
     description = str(scene.github.state.statuses[-1]["description"])
     assert description == "not measured: the config at head is not valid, see torchscan.toml:6"

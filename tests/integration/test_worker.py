@@ -14,6 +14,8 @@ import pytest
 from support.measuring import measured, measurer, spec
 
 from ci_action.core.spec import TargetResult
+from ci_action.edges.workers.child import ChildMeasurer
+from ci_action.edges.workers.interpreter import unfit
 from ci_action.edges.workers.place import ChildLimits
 from ci_action.errors import ConfigError, MeasurementError
 
@@ -367,3 +369,21 @@ def test_a_long_measurement_shows_that_it_is_alive(root: Path, tmp_path: Path, m
     said: list[str] = []
     measured(tmp_path, spec(root, "tiny"), on_progress=said.append)
     assert "still measuring head tiny" in said
+
+
+def test_the_probe_of_an_interpreter_runs_nothing_of_the_jobs_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path / "nowhere"))
+    assert unfit(sys.executable) is None
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_workers_packages_are_copies(tmp_path: Path) -> None:
+    ChildMeasurer(python=sys.executable, scratch=tmp_path, environ=os.environ)
+    copied = tmp_path / "packages"
+    assert {path.name for path in copied.iterdir()} == {"ci_action", "torchscan"}
+    assert [path for path in copied.rglob("*") if path.is_symlink() or path.name == "__pycache__"] == []
+    assert (copied / "ci_action" / "worker" / "__main__.py").stat().st_nlink == 1

@@ -29,7 +29,8 @@ import workers
 from mutation import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("ci_action", "torchscan", "templates", "tests", ".github", "action.yml", "pyproject.toml", "README.md")
+COPIED = ("ci_action", "torchscan", "templates", "tests", ".github")
+COPIED += ("action.yml", "pyproject.toml", "README.md", "LICENSE")
 ROOMS = (boundary, delivery, events, evidence, judgement, measured, provenance, repository, splitting, timings, workers)
 MUTATIONS = [item for room in ROOMS for item in room.MUTATIONS]
 
@@ -42,6 +43,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
         copy = Path(folder) / "copy"
         copy_checkout(copy)
+        for test in sorted({item.test for item in chosen}):
+            if failed := first_failure(test, copy):  # it would "catch" everything
+                print(f"{test} fails with every guard in its place: {failed}")
+                return 1
         for item in chosen:
             said = tried(item, copy)
             unnoticed += not said
@@ -60,6 +65,7 @@ def copy_checkout(copy: Path) -> None:
         else:
             copy.mkdir(exist_ok=True)
             shutil.copy2(source, copy / name)
+    subprocess.run(["git", "init", "--quiet", str(copy)], check=True)  # tests export what a commit would hold
     for name in (".node", ".cache"):  # GitHub's own description, which some tests answer by; unpacked gits
         if (ROOT / name).exists():
             (copy / name).symlink_to(ROOT / name, target_is_directory=True)

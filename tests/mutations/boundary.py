@@ -18,7 +18,6 @@ MUTATIONS = [
         "ci_action/private_environment.py",
         ("R14 pip follows the job's settings", 'FOREIGN = ("PIP_", ', "FOREIGN = ("),
         ("R14 pip reads the job's config file", "TOLD: os.devnull", "**told"),
-        ("R14 the mirror of a config file is lost", "if section in {", "if section in {} and section in {"),
         ("R2 pip is started with the job's PYTHON variables", '"PYTHON", "VIRTUAL_ENV"', '"VIRTUAL_ENV"'),
     ),
     *of(
@@ -43,7 +42,7 @@ MUTATIONS = [
         ("R2 git is found in the checkout", "and not one.resolve().is_relative_to(workspace)", ""),
     ),
     *of(
-        HOSTILE,
+        f"{INTEGRATION}/test_worker.py",
         "ci_action/edges/workers/interpreter.py",
         ("R2 the probe of an interpreter is not isolated", '"-I", "-c"', '"-c"'),
     ),
@@ -57,13 +56,19 @@ MUTATIONS = [
         ),
     ),
     *of(
-        HOSTILE,
+        f"{INTEGRATION}/test_worker.py",
         "ci_action/edges/workers/child.py",
         (
             "R10 a worker's packages lead into the environment",
             'shutil.copytree(home, folder / home.name, ignore=shutil.ignore_patterns("__pycache__", "_templates"))',
             "(folder.mkdir(parents=True, exist_ok=True), (folder / home.name).symlink_to(home))",
         ),
+    ),
+    *of(
+        f"{UNIT}/test_private_environment.py",
+        "ci_action/private_environment.py",
+        ("R14 the mirror of a config file is lost", 'section in {"global", "install"}', "section in {}"),
+        ("R14 a setting that only breaks the set-up is kept", "and name in SOURCES", ""),
     ),
     *of(
         f"{UNIT}/test_seal.py",
@@ -76,5 +81,48 @@ MUTATIONS = [
         "action.yml",
         ("R2 the gate is not isolated", "-I -B -m ci_action gate", "-B -m ci_action gate"),
         ("R2 publish starts in the checkout", 'cd "$TORCHSCAN_FOLDER"', "true"),
+    ),
+    *of(
+        f"{UNIT}/edges/test_printer.py",
+        "ci_action/edges/printer.py",
+        ("R12 a line is passed on before it is whole", "_LINE_END.split(self._begun + text)", "_LINE_END.split(text)"),
+        ("R12 a carriage return ends no line", r'r"\r\n|\r|\n"', r'r"\n"'),
+        ("R12 a runner's lines are only made visible", "defused if is_runner else visible", "visible"),
+        ("R17 an escape reaches a terminal", "defused if is_runner else visible", "defused if is_runner else str"),
+    ),
+    *of(
+        f"{UNIT}/edges/test_untrusted_file.py",
+        "ci_action/edges/untrusted_file.py",
+        ("R13 a sparse file is read", "if found.st_size > max_bytes:", "if False:"),
+        ("R13 a pipe that came meanwhile is read", "_check_kind(found)  # again", "pass  # again"),
+        ("R13 a growing file is read to its end", "if not left:", "if False:"),
+    ),
+    *of(
+        f"{UNIT}/core/test_measured_report.py",
+        "ci_action/core/measured_report.py",
+        ("R16 a negative count passes", "and 0 <= known <= MAX_COUNT", "and known <= MAX_COUNT"),
+        ("R16 a count of 324 digits passes", "and 0 <= known <= MAX_COUNT", "and 0 <= known"),
+        ("R16 a sentence passes for a unit", '_word(result[key], f"{where}: {name}: {key}")', "pass"),
+        ("R16 a sentence passes for torch's version", '_word(context.get(key), f"context: {key}")', "pass"),
+    ),
+    *of(
+        f"{INTEGRATION}/test_hostile_results.py",
+        "ci_action/edges/workers/result_file.py",
+        ("R13 a result is read whatever it is", "read_untrusted(file, LARGE.size_bytes)", "file.read_bytes()"),
+        ("R13 a result's numbers are not checked", 'check_measured(result["report"])', "pass"),
+    ),
+    *of(
+        f"{INTEGRATION}/test_publish_run.py",
+        "ci_action/main.py",
+        ("R17 a hostile key is repeated by the run with rights", "and place and place.place:", "and False:"),
+    ),
+    *of(
+        "tests/golden/ci_action",
+        "ci_action/render/states.py",
+        (
+            "R20 a removed target hides its limits",
+            "if row.gate is Gate.WARN and row.word is Word.REMOVED",
+            "if False",
+        ),
     ),
 ]

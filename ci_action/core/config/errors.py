@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ci_action.core.config.toml_lines import Path
 
+MAX_KEY_CHARACTERS = 60
 _TYPES = {
     "string": "text in quotes",
     "integer": "a whole number",
@@ -62,8 +63,13 @@ def dotted(path: Path) -> str:
     """Write a path as ``limits[0].max-increase``."""
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        text += f"[{part}]" if isinstance(part, int) else f".{_key(part)}" if text else _key(part)
     return text
+
+
+def _key(name: str) -> str:
+    """Show a key as it is, unless it is long or holds what steers a terminal."""
+    return name if name.isprintable() and len(name) <= MAX_KEY_CHARACTERS else found(name)
 
 
 def near(word: object, known: Iterable[str]) -> str:

@@ -7,11 +7,11 @@ from hashlib import sha256
 from typing import Any
 
 IDENTIFIER_LENGTH = 200
-IDENTIFIER = r"^[A-Za-z0-9_.:/+@-]{0,200}$"
-"""As the schema has it: no space, no bracket, nothing that Markdown, HTML or a shell would act on."""
+IDENTIFIER = r"^(?!.*::)[A-Za-z0-9_.:/+@-]{0,200}$"
+"""As the schema has it: no space, no bracket, nothing that Markdown, HTML, a shell or a runner would act on."""
 
 _IDENTIFIER = re.compile(IDENTIFIER.removeprefix("^").removesuffix("$"))
-_OTHER = re.compile(r"[^A-Za-z0-9_.:/+@-]")
+_OTHER = re.compile(r"[^A-Za-z0-9_.:/+@-]|:(?=:)|(?<=:):")
 
 
 def is_identifier(text: str) -> bool:

@@ -13,6 +13,7 @@ from ci_action.core.handover.publish_evidence import (
     ReducedReport,
     ReducedResult,
 )
+from ci_action.core.measured_report import check_counts
 from ci_action.core.schemas import load_schema
 from ci_action.core.spec import SPEC_VERSION, Failure, TargetResult
 from ci_action.core.strict_json import JsonLimits, parse_json
@@ -100,9 +101,9 @@ def _report(reduced: ReducedReport, where: str) -> AnalysisReport:
     if len(set(calls)) != len(calls):
         raise EvidenceError(f"{where} holds one module call twice")
     try:
-        check_metrics(reduced["totals"], "totals")
-        for row in reduced["calls"]:
-            check_metrics(row["metrics"], "calls")
+        for metrics in (reduced["totals"], *(row["metrics"] for row in reduced["calls"])):
+            check_metrics(metrics, "metrics")
+            check_counts(metrics, "metrics")
     except ValueError:
         raise EvidenceError(f"{where} holds a metric whose numbers contradict its status") from None
     missing = unavailable(unit=UNITS["operator_flops"], scope="model", method=METHODS["operator_flops"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ci_action.core.strict_json import parse_json
+from ci_action.edges.untrusted_file import read_untrusted
 from ci_action.edges.workers.death import cause
 from ci_action.edges.workers.watch import WatchedProcess
 from ci_action.errors import EvidenceError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ci_action.core.timing.evidence import OutputVerdict
     from ci_action.edges.workers.place import WorkerPlace
 
+VERDICT_BYTES = 1 << 20
 Method = Literal["tolerances", "callable"]
 SKIPPED: OutputVerdict = {"method": "skip", "verdict": "not_run", "message": "the owner asked for no check"}
 
@@ -76,10 +78,8 @@ def _failed(method: Method, message: str) -> OutputVerdict:
 
 def _verdict(out: Path, method: Method) -> OutputVerdict:
     nothing = _failed(method, "the output check left no verdict")
-    if out.is_symlink() or not out.is_file():
-        return nothing
     try:
-        verdict = parse_json(out.read_bytes())
+        verdict = parse_json(read_untrusted(out, VERDICT_BYTES))
     except (EvidenceError, OSError):
         return nothing
     if not isinstance(verdict, dict) or verdict.get("verdict") not in ("passed", "failed"):

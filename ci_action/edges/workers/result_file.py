@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast, get_args
 
+from ci_action.core.measured_report import check_measured
 from ci_action.core.spec import SPEC_VERSION, Failure, Side, Stage, TargetResult, a_failure, failed_result
 from ci_action.core.strict_json import JsonLimits, parse_json
+from ci_action.edges.untrusted_file import read_untrusted
 from ci_action.errors import EvidenceError
-from torchscan.report.schema import check_analysis
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,14 +20,13 @@ LARGE = JsonLimits(size_bytes=256 << 20, items=30_000_000)
 def read_result(file: Path, target_id: str, side: Side) -> TargetResult:
     """Return the result in ``file``, or a failure where it cannot be used. Nothing of what was found is repeated."""
     try:
-        if file.is_symlink():
-            raise EvidenceError("the result is a link")
-        return _whole(parse_json(file.read_bytes(), LARGE), target_id, side)
+        return whole_result(parse_json(read_untrusted(file, LARGE.size_bytes), LARGE), target_id, side)
     except (EvidenceError, OSError) as error:
         return failed_result(target_id, side, a_failure("worker", "MalformedResult", _sentence(error)))
 
 
-def _whole(result: Any, target_id: str, side: Side) -> TargetResult:
+def whole_result(result: Any, target_id: str, side: Side) -> TargetResult:
+    """Return a result as it is, once every part of it has been checked. Raises EvidenceError."""
     if not isinstance(result, dict) or result.get("version") != SPEC_VERSION:
         raise EvidenceError("the result is of another version")
     if (result.get("id"), result.get("side")) != (target_id, side):
@@ -39,7 +39,7 @@ def _whole(result: Any, target_id: str, side: Side) -> TargetResult:
         read_failure(result["failure"])
     if result["report"] is not None:
         try:
-            check_analysis(result["report"])
+            check_measured(result["report"])
         except Exception:  # noqa: BLE001 # whatever it is, the report is not one of ours
             raise EvidenceError("its report is malformed") from None
     return cast("TargetResult", result)

@@ -171,7 +171,7 @@ class WatchedProcess:
 
 def shown_output(output: Path) -> str:
     """The output as text: all of it, or its beginning and its end."""
-    if not output.exists():
+    if not output.is_file() or output.is_symlink():
         return ""
     with output.open("rb") as source:
         size = source.seek(0, os.SEEK_END)

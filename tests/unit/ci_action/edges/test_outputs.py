@@ -97,7 +97,7 @@ def test_an_odd_output_name_is_refused(name: str) -> None:
 def runner(tmp_path: Path) -> RunnerSink:
     environ = {"GITHUB_OUTPUT": str(tmp_path / "output"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
     sink = RunnerSink(tmp_path / "report", environ)
-    sink._stream = io.StringIO()
+    sink._given_stream = io.StringIO()
     return sink
 
 

@@ -1,4 +1,4 @@
-"""Was an exceeded limit accepted? The owner's label counts for the commit it was set on, and only by a writer [S14].
+"""Was an exceeded limit accepted? The owner's label counts for the commit it was set on, and only by a writer.
 
 What GitHub's timeline says of commits can be forged by their dates, so it is not asked. Instead the event that started
 the run is: it names the measured head, and the label must have been set by that event or after it, with no forced push
@@ -36,7 +36,10 @@ def _standing(timeline: list[TimelineEvent], label: str) -> TimelineEvent | None
 
 
 def _is_of_this_head(setting: TimelineEvent, timeline: list[TimelineEvent], label: str, trigger: Trigger) -> bool:
-    if any(event.kind == FORCED and event.at >= setting.at for event in timeline):
+    # A head that was run, left by a forced push, and reached again by a plain one: the label was set for what stood
+    # there in between. Times have seconds, so an equal one may be later.
+    since = min(setting.at, trigger.at) if trigger.is_first_run else setting.at
+    if any(event.kind == FORCED and event.at >= since for event in timeline):
         return False
     is_the_trigger = trigger.action == "labeled" and trigger.label == label and trigger.actor == setting.actor
     return is_the_trigger or setting.at > trigger.at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -64,13 +64,14 @@ def prepare(
     so head is reported and nothing is judged.
     """
     base_config, base_fault = None, "base cannot be had" if problem else ""
-    if commits.base_sha is not None:
+    judging = commits.policy_sha or commits.base_sha
+    if commits.base_sha is not None and judging is not None:
         try:
-            base_config = config_at(commits.base_sha, git, working_directory)
+            base_config = config_at(judging, git, working_directory)
         except ConfigError as error:
             base_fault = "base's config is not valid"
             problem = problem or f"base's config is not valid, so nothing is judged until its fix is merged: {error}"
-    head_config = config_at(commits.measured_sha, git, working_directory)
+    head_config = config_at(commits.head_config_sha or commits.measured_sha, git, working_directory)
     if base_fault and head_config is None:
         raise ConfigError(f"head has no config, so nothing can be measured; {problem}")
     changed = _changed_paths(commits, base_config, head_config, git)
@@ -78,12 +79,22 @@ def prepare(
         commits,
         base_config=base_config,
         head_config=head_config,
+        own_base_config=_own_base_config(commits, git, working_directory),
         pull_request=pull_request,
         working_directory=working_directory,
         changed_paths=changed,
         base_fault=base_fault,
     )
     return Prepared(plan=replace(plan, changed_dependencies=_dependencies(plan, changed, git)), problem=problem)
+
+
+def _own_base_config(commits: Commits, git: ConfigSource, working_directory: str) -> Config | None:
+    """Return the config of the measured base, where another commit judges. One that is wrong says nothing."""
+    if commits.base_sha is None or commits.policy_sha in {None, commits.base_sha}:
+        return None
+    with suppress(ConfigError):
+        return config_at(commits.base_sha, git, working_directory)
+    return None
 
 
 def config_at(sha: str, git: ConfigSource, working_directory: str) -> Config | None:
@@ -154,7 +165,7 @@ def _dependencies(plan: Plan, changed: list[str] | None, git: ConfigSource) -> t
 
 
 def _spec(plan: Plan, side: Side) -> WorkerSpec:
-    own = plan.base_config if side == "base" else plan.head_config
+    own = plan.side_config(side)
     return {
         "version": SPEC_VERSION,
         "side": side,

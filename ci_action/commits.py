@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ci_action.core.plan import Commits
@@ -29,7 +30,22 @@ def choose_commits(event: Event, git: Git, *, base: str | None = None) -> Commit
     if commits.base_sha is not None:
         git.ensure(commits.base_sha)
     git.ensure(commits.measured_sha)
-    return commits
+    return replace(commits, policy_sha=_tip_of_base(event, git)) if event.pull_request else commits
+
+
+def _tip_of_base(event: Event, git: Git) -> str | None:
+    """Return the commit of the base branch whose config judges a pull request: its tip as the remote has it now.
+
+    Where that cannot be asked it is the tip that the event names. The merge base would let an author choose older
+    limits by where the branch starts. A push, a merge group or a dispatch is of this repository's own branches.
+    """
+    pull = event.pull_request
+    assert pull is not None, "asked of pull requests alone"  # noqa: S101 # an invariant
+    with suppress(GitError):
+        return git.tip(pull.base_ref)
+    with suppress(GitError):
+        return git.resolve(pull.base_sha)
+    return None
 
 
 def choose_local(base: str, head: str, git: Git) -> Commits:

@@ -76,6 +76,8 @@ class Comment:
     author_id: int | None
     author_login: str
     html_url: str
+    is_by_app: bool = True
+    """Whether GitHub calls the author a Bot: a person may carry the name of an app."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +154,8 @@ class Comparison:
 
     status: str
     merge_base: str
+    base_sha: str = ""
+    """The commit that the name of base stands for now."""
 
     @property
     def has_base_as_ancestor(self) -> bool:
@@ -182,6 +186,7 @@ class CommitStatus:
     headline: str
     url: str = ""
     text: str = ""
+    is_pending: bool = False
 
 
 class RemoteRepository(Protocol):

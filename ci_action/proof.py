@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """Why nothing may be posted."""
+    """Why nothing may be posted. ``rivals``: the pull requests of the measured head, where it is one of several."""
 
     reason: str
+    rivals: tuple[PullRequest, ...] = ()
 
 
 def prove_pull_request(
@@ -43,7 +44,8 @@ def prove_pull_request(
     found = [pull for pull in remote.pulls_from(owner, run.head_branch) if _is_of(pull, run, repository)]
     if len(found) != 1:
         return Unproven(
-            f"{len(found) or 'no'} open pull requests have the measured commit {run.head_sha[:7]} as their head"
+            f"{len(found) or 'no'} open pull requests have the measured commit {run.head_sha[:7]} as their head",
+            rivals=tuple(found),
         )
     return found[0]
 
@@ -57,7 +59,8 @@ def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepositor
         raise EvidenceError(f"the evidence is of another head than the run that it came from: {AGAIN}")
     if received.base_sha is None:
         raise EvidenceError("the evidence has no base: let the measuring job check out with fetch-depth: 0")
-    parted = remote.compare(pull.base_ref, pull.head_sha).merge_base
+    whole = remote.compare(pull.base_ref, pull.head_sha)
+    parted = whole.merge_base
     if received.base_sha != parted and not _is_between(parted, received.base_sha, pull.base_ref, remote):
         problem = f"the evidence was measured against {received.base_sha[:7]}, which is no base of this branch"
         raise EvidenceError(f"{problem}: {DEMAND}; {ANEW}")
@@ -70,6 +73,9 @@ def prove_commits(pull: PullRequest, received: Received, remote: RemoteRepositor
         measured_sha=received.measured_sha,
         base_reason="first parent of the merge commit" if is_merge else f"merge base with {pull.base_ref}",
         base_ref=pull.base_ref,
+        policy_sha=whole.base_sha or None,
+        # Anybody can make a commit with these two parents and any tree: only GitHub's own merge speaks for head.
+        head_config_sha=None if received.measured_sha in {pull.head_sha, pull.merge_sha} else pull.head_sha,
     )
 
 

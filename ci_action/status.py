@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 PERMISSIONS = {"commit": "statuses: write", "check": "checks: write"}
 
 
-def status_name(comment_id: str) -> str:
-    """One name per comment: a required check is found by it."""
-    return "torchscan" if comment_id == "default" else f"torchscan ({comment_id})"
+def status_name(comment_id: str, base_ref: str = "") -> str:
+    """Return one name per comment and base branch: a required check is found by it.
+
+    One commit can be the head of two pull requests, and a pull request can get another base: what one branch's limits
+    made of it must not stand for the other's.
+    """
+    parts = [part for part in (base_ref, "" if comment_id == "default" else comment_id) if part]
+    return f"torchscan ({', '.join(parts)})" if parts else "torchscan"
 
 
 def status_of(verdict: Verdict, rendered: Rendered, *, name: str, url: str) -> CommitStatus:
@@ -33,6 +38,12 @@ def status_of(verdict: Verdict, rendered: Rendered, *, name: str, url: str) -> C
         url=url,
         text=rendered.comment.partition("\n")[2],
     )
+
+
+def pending(name: str) -> CommitStatus:
+    """Return the line that stands until there is a verdict: whatever ends the run early, nothing older looks green."""
+    headline = "the evidence is being judged"
+    return CommitStatus(name=name, is_passed=False, is_known=False, headline=headline, is_pending=True)
 
 
 def broken(name: str, reason: str, url: str = "") -> CommitStatus:

@@ -138,11 +138,12 @@ def _is_of_another_job(comments: list[Comment], marker: Marker, body: str) -> bo
 
 
 def _is_by(comment: Comment, author: Author | None) -> bool:
-    if author is None:  # GitHub does not say who we are: an app can be it, a person cannot
-        return comment.author_login.endswith("[bot]")
-    if author.id is not None and comment.author_id is not None:
+    """Check whether we wrote a comment. Where GitHub does not say who we are, nothing is ours until we have written."""
+    if author is None:
+        return False
+    if author.id is not None:
         return author.id == comment.author_id
-    return author.login.removesuffix("[bot]").lower() == comment.author_login.removesuffix("[bot]").lower()
+    return comment.is_by_app and author.login.lower() == comment.author_login.lower()
 
 
 def _is_rival(comment: Comment, created: Comment, marker: Marker) -> bool:

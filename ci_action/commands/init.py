@@ -70,5 +70,7 @@ def next_words(seen: Survey, kind: WorkflowKind, *, chosen: bool) -> list[str]:
         lines.append(f"models found: {models}" if models else "no model was found, so the factories hold an example")
         lines.append(f"next: give {FACTORIES} the shapes that your models take, then `torchscan-ci check --load`")
     if kind == "forks":
-        lines.append("then require the status `torchscan` on the base branch: it is the gate")
+        lines.append(
+            "then require the status `torchscan (main)` on the branch main, and so for each base branch: it is the gate"
+        )
     return lines

@@ -97,7 +97,8 @@ def gate_code(rendered: Rendered, verdict: Verdict, plan: Plan, session: Session
     gate, and a red job on the default branch would be nobody's.
     """
     kind, is_gate = session.status, session.inputs.mode == "publish"
-    line = status_of(verdict, rendered, name=status_name(session.inputs.comment_id), url=delivered.comment_url)
+    name = status_name(session.inputs.comment_id, plan.pull_request.base_ref if plan.pull_request else "")
+    line = status_of(verdict, rendered, name=name, url=delivered.comment_url)
     checks = session.checks() if kind != "none" else None
     failed = deliver_status(kind, checks, plan.commits.head_sha, line, session.sink, is_gate=is_gate)
     if is_gate and kind != "none":

@@ -82,7 +82,7 @@ def delivered_case(
         prepared=prepared,
         evidence=Evidence(base=received.base, head=received.head, benchmarks=received.benchmarks),
         facts=facts,
-        trigger=Trigger(action="", label="", actor="", head_sha=pull.head_sha, at=first_run_at),
+        trigger=Trigger(action="", label="", actor="", head_sha=pull.head_sha, at=first_run_at, is_first_run=True),
     )
 
 

@@ -35,7 +35,7 @@ from ci_action.proof import Unproven, prove_pull_request
 from ci_action.publish import explained
 from ci_action.receiving import take_over
 from ci_action.session import open_session
-from ci_action.status import broken, deliver_status, status_name
+from ci_action.status import broken, deliver_status, pending, status_name
 
 if TYPE_CHECKING:
     from ci_action.core.event import PullRequest
@@ -82,13 +82,19 @@ def receive(out: Path) -> int:
         found = run if isinstance(run, str) else _proven(session, run)
         if isinstance(run, str) or isinstance(found, Unproven | str):
             reason = found.reason if isinstance(found, Unproven) else found
+            for rival in found.rivals if isinstance(found, Unproven) else ():
+                _say_broken(session, rival, f"{reason}: close all but one of them")
             session.sink.annotate("notice", f"nothing is published: {reason}")
             session.sink.outputs({"skip": "true", "verdict": "unknown"})
             return 0
+        if code := _say_pending(session, found):
+            return code
         try:
             _receive(session, run, found)
         except ActionError as error:
-            _say_broken(session, run, error)
+            place = error.place if isinstance(error, ConfigError) else ""
+            # No word of head's config is said there.
+            _say_broken(session, found, f"the config at head is not valid, see {place}" if place else str(error))
             raise
         session.sink.outputs({"skip": "false", "artifact-name": session.inputs.artifact_name})
     return 0
@@ -128,9 +134,15 @@ def _permissions_named() -> Iterator[None]:
 NEEDED = "the job needs `actions: read`, `contents: read`, `pull-requests: write` and `statuses: write`"
 
 
-def _say_broken(session: Session, run: ProducingRun, error: ActionError) -> None:
-    """Where nothing can be judged the commit must not look unasked. No word of head's config is said there."""
-    place = error.place if isinstance(error, ConfigError) else ""
-    reason = f"the config at head is not valid, see {place}" if place else str(error)
-    line = broken(status_name(session.inputs.comment_id), f"not measured: {reason}")
-    deliver_status(session.status, session.checks(), run.head_sha, line, session.sink, is_gate=True)
+def _say_pending(session: Session, pull: PullRequest) -> int:
+    """Say first that nothing is known yet, where that can be replaced: a check run would stay beside its successor."""
+    if session.status != "commit":
+        return 0
+    line = pending(status_name(session.inputs.comment_id, pull.base_ref))
+    return deliver_status("commit", session.checks(), pull.head_sha, line, session.sink, is_gate=True)
+
+
+def _say_broken(session: Session, pull: PullRequest, reason: str) -> None:
+    """Where nothing can be judged the commit must not look unasked, and what was said before must not stand."""
+    line = broken(status_name(session.inputs.comment_id, pull.base_ref), f"not measured: {reason}")
+    deliver_status(session.status, session.checks(), pull.head_sha, line, session.sink, is_gate=True)

@@ -19,6 +19,10 @@ class Commits:
     """What head's worktree holds: the merge commit on pull_request, else the head itself."""
     base_reason: str
     base_ref: str = "base"
+    policy_sha: str | None = None
+    """The commit whose config judges: the tip of the base branch, where that is known. Base itself where it is None."""
+    head_config_sha: str | None = None
+    """The commit whose config is head's, where ``measured_sha`` is a merge that nobody vouches for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,8 @@ class PlannedTarget:
     id: str
     base: Target | None
     head: Target | None
+    ruling: Target | None = None
+    """The entry of the config that judges, where that is not base's own."""
     skipped: str = ""
     """Why it is not measured at the owner's wish: nothing under its ``paths`` changed. Empty where it is measured."""
     unproven: str = ""
@@ -39,8 +45,8 @@ class PlannedTarget:
 
     @property
     def policy(self) -> Target:
-        """The entry whose word counts: base's, or head's where the target is new."""
-        entry = self.base or self.head
+        """The entry whose word counts: of the config that judges, or head's where the target is new."""
+        entry = self.ruling or self.base or self.head
         assert entry is not None, "make_plan never builds a target that neither side has"  # noqa: S101 # an invariant
         return entry
 
@@ -52,8 +58,10 @@ class Plan:
     commits: Commits
     targets: tuple[PlannedTarget, ...]
     base_config: Config | None
-    """Whose word counts: limits and policies. None on base means report only."""
+    """Whose word counts: limits and policies, of the base branch. None means report only."""
     head_config: Config | None
+    own_base_config: Config | None = None
+    """What the measured base commit says of its own code, where another commit of the base branch judges."""
     config_notes: tuple[str, ...] = ()
     """Sentences about config keys that the pull request edits and that take effect after the merge."""
     pull_request: PullRequest | None = None
@@ -69,6 +77,10 @@ class Plan:
         config = self.base_config or self.head_config
         assert config is not None, "make_plan never builds a plan without a config"  # noqa: S101 # an invariant
         return config
+
+    def side_config(self, side: Side) -> Config | None:
+        """Return what says how a side is built: its install command and import paths."""
+        return self.head_config if side == "head" else self.own_base_config or self.base_config
 
     @property
     def is_report_only(self) -> bool:

@@ -31,11 +31,15 @@ max-increase = "5%"
 """
 
 
+LATE = "the base branch lists it since this branch left it: update the branch"
+
+
 def make_plan(
     commits: Commits,
     *,
     base_config: Config | None,
     head_config: Config | None,
+    own_base_config: Config | None = None,
     pull_request: PullRequest | None = None,
     working_directory: str = ".",
     changed_paths: Sequence[str] | None = None,
@@ -43,6 +47,8 @@ def make_plan(
 ) -> Plan:
     """Pair the targets of both configs by id: base's order first, then those that are new on head.
 
+    ``base_config`` judges. ``own_base_config`` is what the measured base commit has, where that is another commit of
+    the base branch: how base is built is read there, as far as it has the target.
     ``changed_paths`` are paths from the repository's root; None means that it is not known, so nothing is skipped.
     ``base_fault``: why base's config is not known, as a clause.
 
@@ -53,11 +59,17 @@ def make_plan(
         raise ConfigError(_STARTER)
     base = {target.id: target for target in base_config.targets} if base_config else {}
     head = {target.id: target for target in head_config.targets} if head_config else {}
+    has_moved = commits.policy_sha not in {None, commits.base_sha}
+    own = {target.id: target for target in own_base_config.targets} if own_base_config else {}
+    own = own if has_moved else base
     targets = tuple(
-        PlannedTarget(
+        _late(base[identity])
+        if identity not in own and identity not in head
+        else PlannedTarget(
             id=identity,
-            base=base.get(identity),
+            base=own.get(identity) or base.get(identity),
             head=head.get(identity),
+            ruling=base.get(identity),
             skipped=_skipped(base.get(identity), head.get(identity), changed_paths, working_directory),
         )
         for identity in {**base, **head}
@@ -67,11 +79,17 @@ def make_plan(
         targets=targets,
         base_config=base_config,
         head_config=head_config,
-        config_notes=() if base_fault else config_notes(base_config, head_config),
+        own_base_config=own_base_config,
+        config_notes=() if base_fault else config_notes(base_config, head_config, own_base_config),
         pull_request=pull_request,
         working_directory=working_directory,
         base_fault=base_fault,
     )
+
+
+def _late(entry: Target) -> PlannedTarget:
+    """Return a target that the base branch lists since head left it. Head has not removed what it never had."""
+    return PlannedTarget(id=entry.id, base=entry, head=entry, ruling=entry, unproven=LATE)
 
 
 def target_specs(plan: Plan, side: Side) -> list[TargetSpec]:
@@ -83,7 +101,7 @@ def target_specs(plan: Plan, side: Side) -> list[TargetSpec]:
     specs: list[TargetSpec] = []
     for index, planned in enumerate(plan.targets):
         entry = planned.side(side)
-        if entry is None or planned.skipped:
+        if entry is None or planned.skipped or planned.unproven:
             continue
         specs.append(
             {
@@ -101,8 +119,8 @@ def installs(plan: Plan) -> dict[Side, tuple[str, ...]]:
     """Give each side's install command, none where both share one interpreter. Base says whether, each side how."""
     if plan.policy.environment == "shared":
         return {}
-    own = {"base": plan.base_config, "head": plan.head_config}
-    return {side: (config and config.install) or plan.policy.install for side, config in own.items()}  # type: ignore[misc]
+    own: dict[Side, Config | None] = {side: plan.side_config(side) for side in ("base", "head")}
+    return {side: (config and config.install) or plan.policy.install for side, config in own.items()}
 
 
 def _skipped(base: Target | None, head: Target | None, changed: Sequence[str] | None, working_directory: str) -> str:

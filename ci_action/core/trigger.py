@@ -22,6 +22,8 @@ class Trigger:
     actor: str
     head_sha: str
     at: str
+    is_first_run: bool = False
+    """Whether ``at`` is when this head was first run for its branch, and not the time of the event itself."""
 
 
 def parse_trigger(payload: Mapping[str, Any]) -> Trigger:

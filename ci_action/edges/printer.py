@@ -16,8 +16,8 @@ from ci_action.edges.commands import defused, visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-"""What ends a line for the runner, which reads with .NET's ReadLine."""
+_LINE_END = re.compile(r"\r?\n")
+"""A carriage return alone ends a line for a runner as well: inside of one it is shown, like every control character."""
 
 
 class InertStream:

@@ -134,7 +134,7 @@ def test_bases_limit_counts_and_not_the_forks(story: Story) -> None:
 
 def test_the_gate_is_a_status_on_the_head(story: Story) -> None:
     (status,) = story.statuses
-    assert (status["sha"], status["state"], status["context"]) == (story.head_sha, "failure", "torchscan")
+    assert (status["sha"], status["state"], status["context"]) == (story.head_sha, "failure", "torchscan (main)")
     assert status["target_url"] == story.comments[0]["html_url"]
 
 

@@ -68,6 +68,22 @@ def pull_request(history: History, *, sha: str | None = None, head: str | None =
     return Event(name="pull_request", repository="o/r", sha=sha or history.merge, pull_request=pull)
 
 
+def test_a_pull_request_is_judged_by_the_tip_of_its_base_branch(history: History, tmp_path: Path) -> None:
+    # given a checkout of the head itself, whose base is the commit where it left main
+    commits = chosen(history, pull_request(history, sha=history.head), tmp_path, at=history.head)
+    assert (commits.base_sha, commits.policy_sha) == (history.fork, history.moved)
+
+
+def test_the_tip_is_asked_of_the_remote(history: History, tmp_path: Path) -> None:
+    cloned = clone(history.repo, tmp_path / "clone")
+    newest = history.repo.commit({"c": "2"}, "main moves on again")
+    history.repo.git("update-ref", "refs/heads/main", newest)
+    cloned.git("checkout", "--quiet", "--detach", history.head)
+    git = GitRepository(cloned.path, scratch=tmp_path / "scratch")
+    commits = choose_commits(pull_request(history, sha=history.head), git)
+    assert (commits.base_sha, commits.policy_sha) == (history.fork, newest)
+
+
 def test_on_the_merge_commit_base_is_its_first_parent(history: History, tmp_path: Path) -> None:
     commits = chosen(history, pull_request(history), tmp_path, at=history.merge)
     assert (commits.base_sha, commits.measured_sha, commits.head_sha) == (history.moved, history.merge, history.head)

@@ -63,9 +63,11 @@ def test_a_pull_request_in_another_form_proves_nothing() -> None:
 
 
 def test_a_comparison_is_read_and_its_branch_is_one_part_of_the_path() -> None:
-    with scripted_server(Reply(body={"status": "ahead", "merge_base_commit": {"sha": SHA}})) as server:
+    with scripted_server(
+        Reply(body={"status": "ahead", "merge_base_commit": {"sha": SHA}, "base_commit": {"sha": OTHER}})
+    ) as server:
         found = remote(server).compare("release/../1", OTHER)
-    assert (found.merge_base, found.has_base_as_ancestor) == (SHA, True)
+    assert (found.merge_base, found.base_sha, found.has_base_as_ancestor) == (SHA, OTHER, True)
     assert server.asked[0].path == f"/repos/acme/widget/compare/release%2F..%2F1...{OTHER}?per_page=1"
 
 
@@ -170,13 +172,17 @@ def test_a_redirect_of_a_redirect_is_not_followed() -> None:
 
 def test_the_first_run_of_a_head_is_the_oldest_of_its_workflow() -> None:
     def item(at: str, **fields: Any) -> dict[str, Any]:
-        return {"head_sha": RUN.head_sha, "path": RUN.path, "created_at": at} | fields
+        home = {"head_branch": RUN.head_branch, "head_repository": {"full_name": RUN.head_repository}}
+        return {"head_sha": RUN.head_sha, "path": RUN.path, "created_at": at, **home} | fields
 
     found = [
         item("2026-01-03T00:00:00Z"),
         item("2026-01-02T00:00:00Z"),
         item("2026-01-01T00:00:00Z", path=".github/workflows/other.yml"),
         item("2025-01-01T00:00:00Z", head_sha=OTHER),
+        item("2025-01-01T00:00:00Z", head_branch="another"),
+        item("2025-01-01T00:00:00Z", head_repository={"full_name": "acme/widget"}),
+        item("2025-01-01T00:00:00Z", head_repository=None),
         item("yesterday"),
     ]
     with scripted_server(Reply(body={"workflow_runs": found}), Reply(body={"workflow_runs": []})) as server:

@@ -122,10 +122,12 @@ def test_a_head_with_no_open_pull_request_gets_nothing(
 def test_a_run_without_evidence_shuts_the_gate(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     side = {"sha": "a" * 40, "ref": "feature", "repo": {"full_name": "octo/widget"}}
     pull = {"number": 7, "head": side, "base": {**side, "ref": "main", "repo": {"full_name": "acme/widget"}}}
-    with scripted_server(Reply(body=[pull]), Reply(body={"artifacts": []}), Reply(201, {})) as server:
+    script = Reply(body=[pull]), Reply(201, {}), Reply(body={"artifacts": []}), Reply(201, {})
+    with scripted_server(*script) as server:
         monkeypatch.setenv("TORCHSCAN_API_URL", server.url)
         assert receive(job) == 3
-    status = server.asked[-1]
+    before, status = server.asked[1], server.asked[-1]
+    assert (before.body["state"], before.body["context"]) == ("pending", "torchscan (main)")
     assert (status.method, status.path) == ("POST", f"/repos/acme/widget/statuses/{'a' * 40}")
     assert status.body["state"] == "error"
     assert "left no artifact" in status.body["description"]

@@ -86,7 +86,6 @@ MUTATIONS = [
         f"{UNIT}/edges/test_printer.py",
         "ci_action/edges/printer.py",
         ("R12 a line is passed on before it is whole", "_LINE_END.split(self._begun + text)", "_LINE_END.split(text)"),
-        ("R12 a carriage return ends no line", r'r"\r\n|\r|\n"', r'r"\n"'),
         ("R12 a runner's lines are only made visible", "defused if is_runner else visible", "visible"),
         ("R17 an escape reaches a terminal", "defused if is_runner else visible", "defused if is_runner else str"),
     ),
@@ -123,6 +122,75 @@ MUTATIONS = [
             "R20 a removed target hides its limits",
             "if row.gate is Gate.WARN and row.word is Word.REMOVED",
             "if False",
+        ),
+    ),
+    *of(
+        f"{UNIT}/core/test_planning.py",
+        "ci_action/core/planning.py",
+        ("R4 what head never had counts as removed", "if identity not in own and identity not in head", "if False"),
+        (
+            "R4 base is built as the tip says",
+            "base=own.get(identity) or base.get(identity),",
+            "base=base.get(identity),",
+        ),
+    ),
+    *of(
+        f"{INTEGRATION}/test_commits.py",
+        "ci_action/commits.py",
+        ("R4 the merge base judges", "replace(commits, policy_sha=_tip_of_base(event, git))", "commits"),
+        ("R4 the event's older tip judges", "return git.tip(pull.base_ref)", "return git.resolve(pull.base_sha)"),
+    ),
+    *of(
+        f"{INTEGRATION}/test_split_identity.py",
+        "ci_action/proof.py",
+        ("R4 publish judges by the fork point", "policy_sha=whole.base_sha or None,", ""),
+        (
+            "R19 an author's own merge says what head's config is",
+            "head_config_sha=None if received.measured_sha in {pull.head_sha, pull.merge_sha} else pull.head_sha,",
+            "",
+        ),
+        ("R5 two pull requests of a head stay green", "rivals=tuple(found),", ""),
+    ),
+    *of(
+        f"{INTEGRATION}/test_split_identity.py",
+        "ci_action/commands/split.py",
+        (
+            "R5 an older green status stands while the evidence is looked at",
+            "if code := _say_pending(session, found):",
+            "if code := 0:",
+        ),
+    ),
+    *of(
+        f"{INTEGRATION}/test_split_identity.py",
+        "ci_action/status.py",
+        ("R5 a status is of no base branch", "for part in (base_ref, ", "for part in ("),
+    ),
+    *of(
+        f"{INTEGRATION}/test_split_identity.py",
+        "ci_action/edges/github/run_store.py",
+        (
+            "R3 a run of another branch counts",
+            'item.get("head_branch"), full_name,',
+            "run.head_branch, run.head_repository,",
+        ),
+    ),
+    *of(
+        f"{INTEGRATION}/test_split_identity.py",
+        "ci_action/acceptance.py",
+        (
+            "R3 a head that came back keeps a label for another",
+            "if trigger.is_first_run else setting.at",
+            "if False else setting.at",
+        ),
+    ),
+    *of(
+        f"{UNIT}/test_sticky.py",
+        "ci_action/sticky.py",
+        ("R14 a person of an app's name is taken for us", "comment.is_by_app and ", ""),
+        (
+            "R14 any app is us where GitHub is silent",
+            "    if author is None:\n        return False\n",
+            "    if author is None:\n        return comment.is_by_app\n",
         ),
     ),
 ]

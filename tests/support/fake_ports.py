@@ -27,7 +27,8 @@ class FakeGitHub:
 
     def add(self, body: str, author: Author = BOT) -> Comment:
         number = 1 + max((comment.id for comment in self.stored), default=100)
-        comment = Comment(number, body, author.id, author.login, f"https://github.com/c/{number}")
+        is_by_app = author.login.endswith("[bot]")
+        comment = Comment(number, body, author.id, author.login, f"https://github.com/c/{number}", is_by_app)
         self.stored.append(comment)
         return comment
 
@@ -54,7 +55,7 @@ class FakeGitHub:
         for place, comment in enumerate(self.stored):
             if comment.id == comment_id:
                 self.stored[place] = Comment(
-                    comment.id, body, comment.author_id, comment.author_login, comment.html_url
+                    comment.id, body, comment.author_id, comment.author_login, comment.html_url, comment.is_by_app
                 )
                 return self.stored[place]
         return None

@@ -25,8 +25,16 @@ _SPELLING = {"memory_limit_bytes": "memory-limit"}
 AFTER_MERGE = "changed in this pull request; takes effect after the merge."
 
 
-def config_notes(base: Config | None, head: Config | None) -> tuple[str, ...]:
-    """Name each base-owned key that head writes differently. Names only: values may come from anybody."""
+MOVED_ON = "The base branch has changed its config since this branch left it. The limits of its tip count."
+
+
+def config_notes(base: Config | None, head: Config | None, own_base: Config | None = None) -> tuple[str, ...]:
+    """Name each base-owned key that head writes differently. Names only: values may come from anybody.
+
+    ``base`` judges; ``own_base`` is what head's branch started from, where that is another commit.
+    """
+    if own_base is not None and base is not None and _without_lines(own_base) != _without_lines(base):
+        return (MOVED_ON, *config_notes(own_base, head))
     if base is None:
         return (
             "Base has no config: this run reports and judges nothing. Limits count once they are on the base branch.",
@@ -44,6 +52,10 @@ def config_notes(base: Config | None, head: Config | None) -> tuple[str, ...]:
         key for key in ("benchmark", "device", "paths") if any(getattr(b, key) != getattr(h, key) for b, h in both)
     ]
     return tuple(f"{key}: {AFTER_MERGE}" for key in changed)
+
+
+def _without_lines(config: Config) -> Config:
+    return replace(config, source="", limits=_timeless(config.limits))
 
 
 def _timeless(limits: tuple[Limit, ...]) -> tuple[Limit, ...]:

@@ -28,7 +28,8 @@ def settle_skips(plan: Plan, measured: Collection[str], *, are_paths_known: bool
 def _settled(target: PlannedTarget, is_measured: bool, reason: str) -> PlannedTarget:
     if is_measured:
         return replace(target, skipped="")
-    may_be_skipped = target.base is not None and bool(target.base.paths) and target.base == target.head
+    ruling = target.ruling or target.base
+    may_be_skipped = ruling is not None and bool(ruling.paths) and ruling == target.head
     if target.skipped or not may_be_skipped:
         return target
     paths = ", ".join(target.policy.paths)

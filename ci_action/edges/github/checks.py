@@ -23,7 +23,8 @@ class ChecksRest:
 
     def set_status(self, sha: str, status: CommitStatus) -> None:
         """Write a commit status: a later one of the same name replaces it. Raises PublishError."""
-        state = "success" if status.is_passed else "failure" if status.is_known else "error"
+        ended = "success" if status.is_passed else "failure" if status.is_known else "error"
+        state = "pending" if status.is_pending else ended
         body: dict[str, Any] = {"state": state, "context": status.name, "description": _cut(status.headline)}
         if status.url:
             body["target_url"] = status.url

@@ -11,7 +11,9 @@ from ci_action.ports import Author, Comment, PullState, RefusedError, TimelineEv
 if TYPE_CHECKING:
     from ci_action.edges.github.api import Api
 
-JOB_AUTHOR = Author(id=None, login="github-actions[bot]")
+JOB_LOGIN = "github-actions[bot]"
+JOB_ID = 41898282
+"""Of that account on github.com (https://api.github.com/users/github-actions[bot]); another server has its own."""
 TIMELINE_KINDS = frozenset({"labeled", "unlabeled", "head_ref_force_pushed"})
 LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:\[bot\])?")
 
@@ -64,7 +66,7 @@ class GitHubRest:
     def author(self) -> Author | None:
         """As whom this token writes; None if GitHub will not say. Apps cannot ask /user, so they ask GraphQL [B8]."""
         if self._is_job_token:
-            return JOB_AUTHOR
+            return Author(id=JOB_ID if self._is_dot_com else None, login=JOB_LOGIN)
         try:
             return self._viewer() if self._is_installation else self._user()
         except PublishError:
@@ -99,11 +101,16 @@ class GitHubRest:
         return Author(id=_number(user.get("id")), login=_text(user.get("login")))
 
     def _viewer(self) -> Author | None:
-        if not self._api.base_url.endswith("api.github.com"):
+        if not self._is_dot_com:
             return None  # on GHES GraphQL lies outside the base URL, and the token stays inside
         answer = self._api.call("POST", "/graphql", body={"query": "query{viewer{login}}"})
         viewer = _mapping(_mapping(_mapping(answer.body).get("data")).get("viewer"))
-        return Author(id=None, login=_text(viewer.get("login")))
+        login = _text(viewer.get("login"))
+        return Author(id=None, login=login if login.endswith("[bot]") else f"{login}[bot]")
+
+    @property
+    def _is_dot_com(self) -> bool:
+        return self._api.base_url == "https://api.github.com"
 
 
 def _comment(item: Any) -> Comment:
@@ -116,6 +123,7 @@ def _comment(item: Any) -> Comment:
         author_id=author.get("id") if isinstance(author.get("id"), int) else None,
         author_login=author["login"] if isinstance(author.get("login"), str) else "",
         html_url=comment["html_url"] if isinstance(comment.get("html_url"), str) else "",
+        is_by_app=author.get("type") == "Bot",
     )
 
 

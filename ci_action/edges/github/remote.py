@@ -49,11 +49,12 @@ class RemoteRest:
             raise self._missing(base, head) from refusal
         try:
             merge_base = sha(mapping(body.get("merge_base_commit"), "merge_base_commit").get("sha"), "merge base")
+            base_sha = sha(mapping(body.get("base_commit"), "base_commit").get("sha"), "base commit")
         except EventError as error:
             raise PublishError(f"GitHub's comparison of two commits lacks a part: {error}") from error
         if body.get("status") not in STATUSES:
             raise PublishError("GitHub's comparison of two commits has no status that its API describes")
-        return Comparison(status=str(body["status"]), merge_base=merge_base)
+        return Comparison(status=str(body["status"]), merge_base=merge_base, base_sha=base_sha)
 
     def parents(self, sha: str) -> list[str]:
         """The parents of a commit, first parent first; none where GitHub has forgotten it."""

@@ -70,15 +70,22 @@ class RunStoreRest:
             raise EvidenceError(f"the artifact {artifact.name!r} has expired or was deleted") from refusal
 
     def first_run_at(self, run: ProducingRun) -> str:
-        """When the workflow first ran on this head: the head was pushed before. In the far future if not known."""
+        """Return when the workflow first ran on this head for this branch: the head was pushed before.
+
+        A run of another branch or repository says nothing: the same commit may have been run there long before it
+        became the head of this pull request. In the far future if not known.
+        """
         path = f"/repos/{self._repository}/actions/runs?event=pull_request&head_sha={run.head_sha}&per_page=100"
         found = [item for item in self._api.pages(path, under="workflow_runs") if isinstance(item, dict)]
-        times = [
-            moment(item.get("created_at"))
-            for item in found
-            if item.get("head_sha") == run.head_sha and _path(item) == run.path
-        ]
+        times = [moment(item.get("created_at")) for item in found if _is_of(item, run)]
         return min(filter(None, times), default=NEVER)
+
+
+def _is_of(item: dict[str, Any], run: ProducingRun) -> bool:
+    home = item.get("head_repository")
+    full_name = home.get("full_name") if isinstance(home, dict) else None
+    found = (item.get("head_sha"), item.get("head_branch"), full_name, _path(item))
+    return found == (run.head_sha, run.head_branch, run.head_repository, run.path)
 
 
 def _path(item: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from support.fake_ports import BOT, FakeGitHub
@@ -112,19 +113,30 @@ def test_a_marker_that_is_quoted_further_down_does_not_count(github: FakeGitHub)
     assert len(github.stored) == 2
 
 
-def test_a_login_with_and_without_bot_is_one_author(github: FakeGitHub) -> None:
-    github.me = Author(id=None, login="my-app")
-    github.add(body("old", run=1), Author(id=9, login="my-app[bot]"))
+def test_an_app_is_its_slug_with_bot_and_of_the_kind_bot(github: FakeGitHub) -> None:
+    github.me = Author(id=None, login="my-app[bot]")
+    github.add(body("a person of that name", run=1), Author(id=8, login="my-app"))
+    forged = github.add(body("a person who calls himself bot", run=1), Author(id=7, login="my-app[bot]"))
+    github.stored[-1] = replace(forged, is_by_app=False)
+    github.add(body("another app", run=1), Author(id=6, login="your-app[bot]"))
+    github.add(body("old", run=1), Author(id=9, login="My-App[bot]"))
     post(github, 7, body())
-    assert texts(github) == ["new"]
+    assert texts(github) == ["a person of that name", "a person who calls himself bot", "another app", "new"]
 
 
-def test_an_unknown_identity_takes_an_apps_comment_but_never_a_persons(github: FakeGitHub) -> None:
+def test_with_an_unknown_identity_nobodys_comment_is_taken_for_ours(github: FakeGitHub) -> None:
     github.me = None
     github.add(body("theirs", run=1), Author(id=1, login="person"))
-    github.add(body("old", run=1), Author(id=2, login="some-app[bot]"))
+    github.add(body("forged", run=9), Author(id=2, login="some-app[bot]"))
     post(github, 7, body())
-    assert texts(github) == ["theirs", "new"]
+    assert texts(github) == ["theirs", "forged", "new"]
+
+
+def test_an_unknown_identity_is_learnt_from_what_was_written_and_the_older_comment_stays(github: FakeGitHub) -> None:
+    github.me = None
+    old = github.add(body("old", run=1))
+    assert post(github, 7, body()).url == old.html_url
+    assert texts(github) == ["new"]
 
 
 def test_two_ids_and_two_workflows_keep_a_comment_each(github: FakeGitHub) -> None:
@@ -300,7 +312,7 @@ def test_a_creation_that_never_happened_is_repeated(github: FakeGitHub) -> None:
 
 
 def test_a_comment_that_may_not_be_edited_is_followed_by_a_new_one_and_said(github: FakeGitHub) -> None:
-    github.me = None
+    github.me = Author(id=2, login="old-app[bot]")
     github.add(body("old app's", run=1), Author(id=2, login="old-app[bot]"))
     github.before["update"] = raising(RefusedError("no", status=403))
     posted = post(github, 7, body("ours"))

@@ -17,6 +17,7 @@ SPOILT: dict[str, tuple[tuple[Any, ...], Any]] = {
     "an absurd negative count": (TOTAL, {"value": -1e30, "known_value": -1e30}),
     "half an operation": (TOTAL, {"value": 0.5, "known_value": 0.5}),
     "a whole number as a float": (TOTAL, {"value": 2.0, "known_value": 2.0}),
+    "a count beyond all work": (TOTAL, {"value": 10**25, "known_value": 10**25}),
     "a count of 324 digits": (TOTAL, {"value": 10**323, "known_value": 10**323}),
     "a count that is true": (TOTAL, {"value": True, "known_value": True}),
     "a negative lower bound": (TOTAL, {"status": "partial", "value": None, "known_value": -5}),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.verdicts import COMMITS, config, limit, plan, target
 
@@ -122,3 +124,31 @@ def test_a_pull_request_cannot_skip_by_editing_paths() -> None:
 
     assert not plan(base, head, changed_paths=["models/x.py"]).targets[0].skipped
     assert not plan(base, head, changed_paths=["torchscan.toml"]).targets[0].skipped
+
+
+MOVED = replace(COMMITS, policy_sha="f" * 40)
+
+
+def test_where_the_base_branch_moved_on_its_tip_rules_and_each_side_is_built_as_its_own_commit_says() -> None:
+    tip = config(target("a", factory="tip.py:a", device="meta"), limits=(limit(max=1),))
+    own = config(target("a", factory="old.py:a"), limits=(limit(max=9),))
+    made = make_plan(MOVED, base_config=tip, own_base_config=own, head_config=config(target("a", factory="new.py:a")))
+    assert made.policy.limits == (limit(max=1),)
+    assert [spec["factory"] for side in ("base", "head") for spec in target_specs(made, side)] == [
+        "old.py:a",
+        "new.py:a",
+    ]
+    assert {spec["device"] for side in ("base", "head") for spec in target_specs(made, side)} == {"meta"}
+    assert "The limits of its tip count" in made.config_notes[0]
+
+
+def test_a_target_that_only_the_tip_lists_is_not_removed_but_unknown() -> None:
+    made = make_plan(MOVED, base_config=config("a", "late"), own_base_config=config("a"), head_config=config("a"))
+    late = made.targets[1]
+    assert (late.id, late.unproven != "") == ("late", True)
+    assert [spec["id"] for spec in target_specs(made, "head")] == ["a"]
+
+
+def test_a_target_that_head_removed_is_removed_also_where_the_tip_rules() -> None:
+    made = make_plan(MOVED, base_config=config("a"), own_base_config=config("a"), head_config=config())
+    assert (made.targets[0].head, made.targets[0].unproven) == (None, "")

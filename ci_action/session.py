@@ -17,7 +17,8 @@ from ci_action.core.handover.shards import parse_shard
 from ci_action.core.planning import installs
 from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runner
 from ci_action.edges.git.repository import GitRepository
-from ci_action.edges.outputs import FolderSink, RunnerSink
+from ci_action.edges.outputs import FolderSink, RunnerSink, beside
+from ci_action.edges.plan_file import read_plan
 from ci_action.edges.progress import Progress
 from ci_action.edges.workers.place import ChildLimits
 from ci_action.errors import ConfigError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ci_action.core.spec import TargetResult
     from ci_action.edges.evidence_folder import EvidenceRecord
     from ci_action.edges.github.api import Api
+    from ci_action.edges.plan_file import RecordedPlan
     from ci_action.edges.workers.child import ChildMeasurer
     from ci_action.ports import Checks, GitHub
 
@@ -56,6 +58,10 @@ class Session:
             server_url=self.runner.server_url,
             repository=self.runner.repository,
         )
+
+    def plan(self) -> RecordedPlan:
+        """Return what the plan stage decided and read. Raises EvidenceError."""
+        return read_plan(beside(self.sink.folder, "plan"), os.environ)
 
     def working_directory(self, git: GitRepository) -> str:
         """The working directory as a path inside the repository."""

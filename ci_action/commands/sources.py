@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +12,12 @@ from ci_action.core.handover.shards import only
 from ci_action.core.handover.skips import settle_skips
 from ci_action.core.trigger import Trigger
 from ci_action.edges.delivery_folder import read_delivery
-from ci_action.edges.environ import read_event, read_trigger
-from ci_action.edges.evidence_folder import read_benchmarks, read_commits, read_results
+from ci_action.edges.evidence_folder import check_results, read_benchmarks, read_results
+from ci_action.edges.outputs import beside
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ci_action.core.facts import Facts
     from ci_action.core.handover.delivery import Delivery
-    from ci_action.edges.git.repository import GitRepository
     from ci_action.edges.recorded import RecordedRepository
     from ci_action.session import Session
 
@@ -34,19 +32,19 @@ class Case:
     trigger: Trigger | None
 
 
-def beside(report: Path, name: str) -> Path:
-    """A folder of this use of the action that is not uploaded with the report."""
-    return report.with_name(f"{report.name}-{name}")
+def read_case(session: Session, artifact_url: str = "", *, is_later: bool = False) -> Case:
+    """Read what was measured, and the plan. ``is_later``: in a later step than the one that measured.
 
-
-def read_case(session: Session, artifact_url: str = "") -> Case:
-    """Read what was measured, and read the configs again. Raises EvidenceError, ConfigError, GitError."""
+    Raises EvidenceError, ConfigError.
+    """
     if session.inputs.mode == "publish":
         delivery, recorded, first_run_at = read_delivery(beside(session.sink.folder, "received"))
         return delivered_case(session, delivery, recorded, first_run_at, artifact_url)
-    prepared, _ = prepared_again(session)
+    trigger, prepared = session.plan().trigger, prepared_again(session)
     prepared = replace(prepared, plan=only(prepared.plan, session.shard))
     folder = session.sink.folder
+    if is_later:
+        check_results(folder, os.environ)
     evidence = Evidence(
         base=read_results(folder, "base"), head=read_results(folder, "head"), benchmarks=read_benchmarks(folder)
     )
@@ -54,7 +52,7 @@ def read_case(session: Session, artifact_url: str = "") -> Case:
         prepared=prepared,
         evidence=evidence,
         facts=_facts(session, prepared, artifact_url),
-        trigger=read_trigger(session.runner) if session.runner.event_path else None,
+        trigger=trigger,
     )
 
 
@@ -86,13 +84,16 @@ def delivered_case(
     )
 
 
-def prepared_again(session: Session) -> tuple[Prepared, GitRepository]:
-    """Read both configs again, from the commits that ``plan`` chose."""
-    commits, problem = read_commits(session.sink.folder)
-    git = session.git()
-    event = read_event(session.runner)
-    where = session.working_directory(git)
-    return prepare(commits, git, working_directory=where, pull_request=event.pull_request, problem=problem), git
+def prepared_again(session: Session) -> Prepared:
+    """Decide again what ``plan`` decided, by what it read. Raises EvidenceError, ConfigError."""
+    plan = session.plan()
+    return prepare(
+        plan.commits,
+        plan.repository,
+        working_directory=plan.working_directory,
+        pull_request=plan.pull_request,
+        problem=plan.problem,
+    )
 
 
 def _facts(session: Session, prepared: Prepared, artifact_url: str) -> Facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ci_action.commands import report
-from ci_action.commands.sources import beside, delivered_case, prepared_again
+from ci_action.commands.sources import delivered_case, prepared_again
 from ci_action.commands.stages import out_option
 from ci_action.core.handover.publish_evidence import FILE
 from ci_action.core.handover.publish_evidence import pack as packed
@@ -19,16 +20,18 @@ from ci_action.core.trigger import NEVER
 from ci_action.edges.delivery_folder import write_delivery
 from ci_action.edges.environ import read_producing_run
 from ci_action.edges.evidence_folder import (
+    check_results,
     merge_shards,
     read_benchmarks,
-    read_commits,
     read_results,
+    results_digest,
     write_benchmarks,
     write_results,
 )
 from ci_action.edges.github.remote import RemoteRest
 from ci_action.edges.github.run_store import RunStoreRest
-from ci_action.edges.recorded import RecordedRepository
+from ci_action.edges.outputs import beside
+from ci_action.edges.recorded import ProvenRepository, RecordedRepository
 from ci_action.errors import ActionError, ConfigError, PublishError
 from ci_action.ports import RefusedError
 from ci_action.proof import Unproven, prove_pull_request
@@ -48,7 +51,8 @@ if TYPE_CHECKING:
 def pack(out: Path) -> int:
     """Write the evidence that a run with rights may publish: numbers and identifiers, no words."""
     with open_session(out=out) as session:
-        commits, _ = read_commits(out)
+        commits = session.plan().commits
+        check_results(out, os.environ)
         data = packed(commits, read_results(out, "base"), read_results(out, "head"), read_benchmarks(out))
         folder = beside(out, "evidence")
         folder.mkdir(parents=True, exist_ok=True)
@@ -63,12 +67,13 @@ def pack(out: Path) -> int:
 def merge(out: Path, reports: tuple[Path, ...]) -> int:
     """Join the REPORTS of all shards into one. A target that none of them measured counts as not measured."""
     with open_session(out=out) as session:
-        prepared, _ = prepared_again(session)
+        prepared = prepared_again(session)
         collected = beside(out, "collected")
         merged, shards = merge_shards(reports or [collected, *sorted(collected.glob("*"))], prepared.plan.commits)
         write_results(session.sink, "base", merged.base)
         write_results(session.sink, "head", merged.head)
         write_benchmarks(session.sink, merged.benchmarks)
+        session.sink.outputs({"results": results_digest(out)})
         session.sink.progress(f"{shards} shards joined")
     return 0
 
@@ -112,7 +117,7 @@ def _receive(session: Session, run: ProducingRun, pull: PullRequest) -> None:
     remote, store = RemoteRest(api, repository), RunStoreRest(api, repository)
     with _permissions_named():
         delivery = take_over(run, pull, remote, store, artifact_name=session.inputs.artifact_name)
-    recorded = RecordedRepository(delivery.commits, pull.merge_sha, remote)
+    recorded = RecordedRepository(ProvenRepository(remote, delivery.commits, pull.merge_sha))
     case = delivered_case(session, delivery, recorded, NEVER)
     base = case.prepared.plan.base_config
     first_run_at = store.first_run_at(run) if base and base.accept_label else NEVER

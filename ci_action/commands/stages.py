@@ -7,6 +7,7 @@ commits again, and compares, judges and renders anew: no words and no verdict ar
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,12 @@ from ci_action.commands.run import choose_or_explain
 from ci_action.commands.sources import Case, prepared_again, read_case
 from ci_action.core.handover.shards import MOST_SHARDS, artifact_name, matrix, only, parse_shard
 from ci_action.core.strict_json import parse_json
-from ci_action.edges.environ import read_event
-from ci_action.edges.evidence_folder import EvidenceRecord, write_commits
+from ci_action.edges.environ import read_event, read_trigger
+from ci_action.edges.evidence_folder import EvidenceRecord, results_digest, write_commits
+from ci_action.edges.outputs import beside
+from ci_action.edges.plan_file import RecordedPlan, write_plan
+from ci_action.edges.recorded import RecordedRepository
+from ci_action.edges.untrusted_file import read_untrusted
 from ci_action.errors import EvidenceError
 from ci_action.session import open_session
 
@@ -51,7 +56,8 @@ def plan(out: Path, shards: int | None) -> int:
         commits, problem = choose_or_explain(event, git, session.inputs.base or None)
         pull = event.pull_request
         where = session.working_directory(git)
-        prepared = prepare(commits, git, working_directory=where, pull_request=pull, problem=problem)
+        read = RecordedRepository(git)
+        prepared = prepare(commits, read, working_directory=where, pull_request=pull, problem=problem)
         if prepared.plan.policy.lfs:  # now, because the stage that measures has no token
             git.fetch_lfs(*filter(None, (commits.base_sha, commits.measured_sha)))
         write_commits(session.sink, commits, problem)
@@ -61,7 +67,16 @@ def plan(out: Path, shards: int | None) -> int:
         if shards:
             click.echo(jobs)
         names = artifact_name(session.inputs.artifact_name, session.shard)
-        session.sink.outputs({"skip": "false", "matrix": jobs, "artifact-name": names})
+        recorded = RecordedPlan(
+            commits=commits,
+            problem=problem,
+            working_directory=where,
+            pull_request=pull,
+            trigger=read_trigger(session.runner),
+            repository=read,
+        )
+        digest = write_plan(beside(out, "plan"), recorded)
+        session.sink.outputs({"skip": "false", "matrix": jobs, "artifact-name": names, "digest": digest})
     return 0
 
 
@@ -72,7 +87,7 @@ def plan(out: Path, shards: int | None) -> int:
 def measure(out: Path, python: str | None, shard: str | None) -> int:
     """Measure both sides. Nothing in this stage's environment may be a secret."""
     with open_session(out=out) as session:
-        prepared, git = prepared_again(session)
+        prepared, git = prepared_again(session), session.git()
         part = only(prepared.plan, parse_shard(shard) if shard else session.shard)
         record = EvidenceRecord(session.sink)
         measurer = session.measurer(part, python=python or session.inputs.python, record=record)
@@ -81,6 +96,7 @@ def measure(out: Path, python: str | None, shard: str | None) -> int:
         finally:
             session.sink.empty_files()
             record.write()  # whatever ended it, and whatever measured code made of the files meanwhile
+            session.sink.outputs({"results": results_digest(out)})
     return 0
 
 
@@ -113,11 +129,11 @@ def publish(out: Path, artifact_url: str) -> int:
     """Write summary, comment and outputs, and leave the exit code for the gate."""
     with open_session(out=out) as session:
         github = session.github()
-        case, verdict, rendered = _rendered(session, artifact_url, github)
+        case, verdict, rendered = _rendered(session, artifact_url, github, is_later=True)
         delivered = report.publish(rendered, verdict, case.prepared.plan, session, github)
         code = report.gate_code(rendered, verdict, case.prepared.plan, session, delivered)
-        gate_file = {"exit_code": code, "headline": rendered.headline}
-        session.sink.write_file(GATE, json.dumps(gate_file) + "\n")
+        session.sink.write_file(GATE, json.dumps({"exit_code": code, "headline": rendered.headline}) + "\n")
+        session.sink.outputs({"exit-code": str(code), "headline": rendered.headline})
         report.say(rendered, verdict, case.prepared.plan, as_json=False, quiet=False)
     return 0
 
@@ -128,8 +144,7 @@ def gate(out: Path) -> int:
     """End with the exit code of the run: the last step, when everything has been delivered."""
     with open_session(out=out) as session:
         try:
-            decided = parse_json((out / GATE).read_bytes())
-            code, headline = int(decided["exit_code"]), str(decided["headline"])
+            code, headline = _decided(out, is_runner=session.runner.is_actions)
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise EvidenceError(
                 "there is no verdict to act on: `torchscan-ci publish` did not get to its end, see its error above"
@@ -139,8 +154,18 @@ def gate(out: Path) -> int:
     return code
 
 
-def _rendered(session: Session, artifact_url: str = "", github: GitHub | None = None) -> tuple[Case, Verdict, Rendered]:
-    case = read_case(session, artifact_url)
+def _decided(out: Path, *, is_runner: bool) -> tuple[int, str]:
+    """Return the exit code and the headline of ``publish``: on a runner its step outputs, which no file can forge."""
+    if is_runner:
+        return int(os.environ["TORCHSCAN_EXIT_CODE"]), os.environ["TORCHSCAN_HEADLINE"]
+    decided = parse_json(read_untrusted(out / GATE, 1 << 20))
+    return int(decided["exit_code"]), str(decided["headline"])
+
+
+def _rendered(
+    session: Session, artifact_url: str = "", github: GitHub | None = None, *, is_later: bool = False
+) -> tuple[Case, Verdict, Rendered]:
+    case = read_case(session, artifact_url, is_later=is_later)
     accepted = report.acceptance(case.prepared, case.evidence, session, github, case.trigger)
     verdict, rendered = report.rendered_verdict(case.prepared, case.evidence, case.facts, accepted)
     return case, verdict, rendered

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ci_action.core.config.committed import CommittedFile
 from ci_action.core.event import PullRequest
 from ci_action.core.handover.delivery import Delivery
 from ci_action.core.handover.producing_run import ProducingRun
@@ -28,8 +27,7 @@ def write_delivery(folder: Path, delivery: Delivery, recorded: RecordedRepositor
     """Keep a delivery, the files that were read for it, and when its head was first run."""
     document = {
         **asdict(delivery),
-        "files": [[sha, path, asdict(file)] for (sha, path), file in recorded.files.items()],
-        "touched": recorded.touched,
+        **recorded.as_document(),
         "first_run_at": first_run_at,
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,10 +45,6 @@ def read_delivery(folder: Path) -> tuple[Delivery, RecordedRepository, str]:
             received=Received(**document["received"]),
             full_reports=tuple(document["full_reports"]),
         )
-        files = {(sha, path): CommittedFile(**file) for sha, path, file in document["files"]}
-        recorded = RecordedRepository(
-            delivery.commits, delivery.pull.merge_sha, files=files, touched=document["touched"]
-        )
-        return delivery, recorded, str(document["first_run_at"])
+        return delivery, RecordedRepository.of_document(document), str(document["first_run_at"])
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise EvidenceError("nothing was received: run `torchscan-ci receive` first") from error

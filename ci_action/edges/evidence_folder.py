@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
@@ -12,6 +13,7 @@ from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
 from ci_action.core.strict_json import parse_json
 from ci_action.core.timing.evidence_file import read_evidence
+from ci_action.edges.plan_file import check_digest
 from ci_action.edges.untrusted_file import read_untrusted
 from ci_action.edges.workers.result_file import LARGE, whole_result
 from ci_action.errors import ActionError, EvidenceError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ci_action.ports import Sink
 
 COMMITS = "evidence/commits.json"
+DIGEST = "TORCHSCAN_RESULTS_DIGEST"
 MOST_TARGETS = 10_000
 BENCHMARKS = "evidence/benchmarks.json"
 
@@ -129,6 +132,24 @@ def read_benchmarks(folder: Path) -> dict[str, BenchmarkEvidence]:
             evidence = read_evidence(item)
             found[evidence["id"]] = evidence
     return found
+
+
+def results_digest(folder: Path) -> str:
+    """Return the digest of everything that was measured, for the steps after this one."""
+    return hashlib.sha256(_all_results(folder)).hexdigest()
+
+
+def check_results(folder: Path, environ: Mapping[str, str]) -> None:
+    """Check that what was measured is still what the measuring step left. Raises EvidenceError."""
+    check_digest(_all_results(folder), environ, DIGEST, "the results are not those that were measured")
+
+
+def _all_results(folder: Path) -> bytes:
+    """Return one line for each file of results: its name and its digest."""
+    found = sorted((folder / "evidence").glob("*.json"))
+    results = [path for path in found if path.name.startswith(("base", "head", "benchmarks"))]
+    digests = [hashlib.sha256(read_untrusted(path, LARGE.size_bytes)).hexdigest() for path in results]
+    return "".join(f"{path.name} {digest}\n" for path, digest in zip(results, digests, strict=True)).encode()
 
 
 def merge_shards(folders: Sequence[Path], commits: Commits) -> tuple[Measured, int]:

@@ -22,6 +22,11 @@ STEP_FILES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GIT
 """What a step can tell the later ones: https://docs.github.com/actions/reference/workflows-and-actions/variables"""
 
 
+def beside(report: Path, name: str) -> Path:
+    """Return a folder of this use of the action that is not uploaded with the report."""
+    return report.with_name(f"{report.name}-{name}")
+
+
 class FolderSink:
     """A run on somebody's own machine: files in one folder, progress and warnings on standard error."""
 

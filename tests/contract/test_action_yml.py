@@ -30,6 +30,13 @@ FROM_SETUP = {
     "TORCHSCAN_SEAL": "seal",
     "TORCHSCAN_SEAL_CHECK": "seal-check",
 }
+FROM_STEPS = {
+    "TORCHSCAN_PLAN_DIGEST": "${{ steps.plan.outputs.digest }}",
+    "TORCHSCAN_RESULTS_DIGEST": "${{ steps.measure.outputs.results || steps.merge.outputs.results }}",
+    "TORCHSCAN_EXIT_CODE": "${{ steps.publish.outputs.exit-code }}",
+    "TORCHSCAN_HEADLINE": "${{ steps.publish.outputs.headline }}",
+}
+"""What later steps believe: the runner holds step outputs, and measured code cannot write those of another step."""
 START = "venv/bin/python -I -B -m ci_action "
 CHECK = '"$TORCHSCAN_PYTHON" -I -S -c "$TORCHSCAN_SEAL_CHECK" venv "$TORCHSCAN_SEAL"'
 
@@ -44,7 +51,7 @@ def test_inputs_are_the_fields_of_action_inputs() -> None:
 
 def test_every_input_reaches_the_program_through_its_own_variable() -> None:
     given = [pair for step in STEPS.values() for pair in variables(step).items()]
-    others = {*OURS, *ISOLATION, *FROM_SETUP} - {"TORCHSCAN_GIVEN_PYTHON"}
+    others = {*OURS, *ISOLATION, *FROM_SETUP, *FROM_STEPS} - {"TORCHSCAN_GIVEN_PYTHON"}
     seen = {name.replace("_GIVEN_", "_"): value for name, value in given if name not in others}
     assert len(seen) == len({pair for pair in given if pair[0] not in others})  # the same in every step
     expected = {f"TORCHSCAN_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}" for name in ACTION["inputs"]}
@@ -93,6 +100,15 @@ def test_every_program_is_started_isolated_and_in_a_folder_of_ours(step: dict[st
         assert [line for line in others if not line.removeprefix("exec ").startswith(START) and line != CHECK] == []
 
 
+def test_later_steps_believe_step_outputs_alone() -> None:
+    wanted = {"measure": {"PLAN_DIGEST"}, "merge": {"PLAN_DIGEST"}, "gate": {"EXIT_CODE", "HEADLINE"}}
+    wanted |= {name: {"PLAN_DIGEST", "RESULTS_DIGEST"} for name in ("pack", "publish")}
+    for name, step in STEPS.items():
+        given = {key: value for key, value in variables(step).items() if key in FROM_STEPS}
+        assert set(given) == {f"TORCHSCAN_{part}" for part in wanted.get(name, ())}, name
+        assert given == {key: FROM_STEPS[key] for key in given}
+
+
 def test_nothing_is_started_after_measuring_before_the_environment_is_compared_with_its_seal() -> None:
     lines = [line for step in STEPS.values() for line in step.get("run", "").splitlines() if step["id"] != "setup"]
     runs_foreign_code = [lines.index(line) for line in lines if " measure " in line]
@@ -106,7 +122,13 @@ def test_nothing_is_started_after_measuring_before_the_environment_is_compared_w
 
 def test_foreign_code_runs_in_a_step_without_a_token() -> None:
     measuring = variables(STEPS["measure"])
-    assert set(measuring) == {*ISOLATION, *FROM_SETUP, "TORCHSCAN_WORKING_DIRECTORY", "TORCHSCAN_SHARD"}
+    assert set(measuring) == {
+        *ISOLATION,
+        *FROM_SETUP,
+        "TORCHSCAN_PLAN_DIGEST",
+        "TORCHSCAN_WORKING_DIRECTORY",
+        "TORCHSCAN_SHARD",
+    }
     assert not [value for value in measuring.values() if "token" in value.lower() or "secrets" in value]
 
 

@@ -12,6 +12,7 @@ from textwrap import dedent
 
 import pytest
 from support.git_repositories import Repo, clone, make_repo
+from support.stages import stages
 
 from ci_action import main as cli
 from ci_action.main import bug_report, main
@@ -246,7 +247,7 @@ def test_the_stages_deliver_everything_and_the_gate_comes_last(
     )
     out = str(pull_request(repo, tmp_path, monkeypatch))
     before = repo.state()
-    codes = [main([stage, "--out", out]) for stage in ("plan", "measure", "render", "publish", "gate")]
+    codes = stages(("plan", "measure", "render", "publish", "gate"), out)
     assert codes == [0, 0, 0, 0, 1]
     assert repo.state() == before
     assert "net" in (tmp_path / "summary").read_text(encoding="utf-8")
@@ -276,7 +277,7 @@ def test_an_exceeded_limit_is_annotated_where_head_has_it(
     head = {"torchscan.toml": config and config + 'on-removed = "fail"\n', "models.py": MODEL.format(width=16)}
     repo = repository(tmp_path, base, head)
     out = str(pull_request(repo, tmp_path, monkeypatch))
-    assert [main([stage, "--out", out]) for stage in ("plan", "measure", "publish")] == [0, 0, 0]
+    assert stages(("plan", "measure", "publish"), out) == [0, 0, 0]
     (said,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("::error")]
     assert f"{place}net, operator_macs: " in said
 

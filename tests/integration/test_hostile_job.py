@@ -130,7 +130,7 @@ def test_no_step_of_one_job_runs_a_file_of_the_checkout(
     jobs = Jobs(place, action, python, github, hostile_files(sentinels))
     steps = jobs.run(jobs.hostile("full"))
     assert left_by_ours(sentinels) == {}
-    assert rcs(steps) == WHOLE, steps
+    assert rcs(steps) == WHOLE, "".join(step.printed for step in steps.values())
     assert "operator MACs +50" in jobs.comment()
     assert not [step.id for step in steps.values() if "cannot be preloaded" in step.printed]
     assert not [step.id for step in steps.values() if "import " in step.printed], "PYTHONVERBOSE speaks"
@@ -183,7 +183,7 @@ def test_what_measured_code_writes_into_the_steps_files_is_gone(
 ) -> None:
     jobs = Jobs(place, action, python, github, {"bench/models.py": WRITES_FILES})
     measured = jobs.run(jobs.job("files"))["measure"]
-    assert set(measured.outputs) == {"report-path"}
+    assert set(measured.outputs) == {"results", "report-path"}
     assert measured.environment == {}
     assert measured.summary == ""
 
@@ -208,3 +208,58 @@ def test_nothing_is_started_from_an_environment_that_measured_code_changed(
     (error,) = [one.text for one in steps["measure"].commands if one.name == "error"]
     assert error.startswith("the action's own environment was changed after it was made, so nothing of it is started")
     assert list(sentinels.iterdir()) == []
+
+
+FORGES = """
+import json, os, pathlib, subprocess, torch
+here = pathlib.Path(__file__).resolve()
+def net():
+    for place in here.parents:
+        for file in place.glob("event.json"):
+            event = json.loads(file.read_text())
+            event["pull_request"]["number"] = 8
+            file.write_text(json.dumps(event))
+        for folder in place.glob("torchscan-action.*"):
+            for name in ("plan.json", "commits.json"):
+                for file in folder.rglob(name):
+                    file.write_text(file.read_text().replace("5%", "500%").replace('"problem": ""', '"problem": "x"'))
+            gate = folder / "report" / "evidence"
+            gate.mkdir(parents=True, exist_ok=True)
+            (gate / "gate.json").write_text('{"exit_code": 0, "headline": "fine"}')
+        for checkout in place.glob("work space"):
+            git = ["git", "-c", "safe.directory=*", "-C", str(checkout)]
+            loose = subprocess.run([*git, "rev-parse", "main:torchscan.toml"], capture_output=True, text=True).stdout
+            blob = subprocess.run([*git, "hash-object", "-w", "--stdin"], input="schema-version = 1\\n", text=True,
+                                  capture_output=True).stdout
+            subprocess.run([*git, "replace", loose.strip(), blob.strip()], capture_output=True)
+            subprocess.run([*git, "update-ref", "refs/heads/main", "feature"], capture_output=True)
+            subprocess.run([*git, "config", "remote.origin.promisor", "true"], capture_output=True)
+    return torch.nn.Linear(8, 12), (torch.zeros(1, 8),)
+"""
+
+
+def test_what_measured_code_forges_of_the_plan_is_not_believed(
+    place: Path, action: Path, python: Path, github: FakeGitHub
+) -> None:
+    jobs = Jobs(place, action, python, github, {"bench/models.py": FORGES})
+    steps = jobs.run(jobs.job("forged"))
+    assert rcs(steps) == {"setup": 0, "plan": 0, "measure": 3}, steps
+    assert "plan.json is not what `plan` wrote: its digest differs" in steps["measure"].printed
+    assert github.state.comments == {}
+
+
+def test_what_measured_code_forges_of_git_and_the_event_changes_nothing(
+    place: Path, action: Path, python: Path, github: FakeGitHub
+) -> None:
+    # given the same but for the plan's own file, which would end the run
+    jobs = Jobs(
+        place,
+        action,
+        python,
+        github,
+        {"bench/models.py": FORGES.replace('"plan.json", "commits.json"', '"commits.json",')},
+    )
+    steps = jobs.run(jobs.job("forged"))
+    assert rcs(steps) == WHOLE, "".join(step.printed for step in steps.values())
+    assert "operator MACs +50" in jobs.comment()
+    assert [one["issue_url"].rpartition("/")[2] for one in github.state.comments.values()] == ["7"]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.git_repositories import Repo, make_repo
-
-from ci_action.main import main
+from support.stages import stage, stages
 
 CONFIG = """
 schema-version = 1
@@ -65,10 +64,6 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
     }.items():
         monkeypatch.setenv(name, value)
     return made
-
-
-def stage(name: str, out: Path, *arguments: str) -> int:
-    return main([name, "--out", str(out), *arguments])
 
 
 def shards(tmp_path: Path, *parts: str) -> list[Path]:
@@ -175,3 +170,21 @@ def test_a_part_that_does_not_exist_is_one_sentence(repo: Repo, tmp_path: Path, 
     assert stage("plan", tmp_path / "out") == 0
     assert stage("measure", tmp_path / "out", "--shard", shard) == 2
     assert "such as 2/4" in (tmp_path / "summary").read_text()
+
+
+def test_results_that_were_rewritten_after_measuring_are_not_judged(
+    repo: Repo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert stages(("plan", "measure", "render"), out) == [0, 0, 0]
+    file = out / "evidence" / "head-1.json"
+    file.write_text(file.read_text().replace("128", "64"))
+    assert stage("publish", out) == 3
+    assert "the results are not those that were measured: its digest differs" in capsys.readouterr().err
+
+
+def test_a_gate_file_that_was_rewritten_opens_no_gate(repo: Repo, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert stages(("plan", "measure", "render", "publish"), out) == [0, 0, 0, 0]
+    (out / "evidence" / "gate.json").write_text('{"exit_code": 0, "headline": "fine"}')
+    assert stage("gate", out) == 1

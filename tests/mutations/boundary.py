@@ -193,4 +193,19 @@ MUTATIONS = [
             "    if author is None:\n        return comment.is_by_app\n",
         ),
     ),
+    *of(
+        HOSTILE,
+        "ci_action/edges/plan_file.py",
+        ("R6 a plan that was rewritten is believed", "if hashlib.sha256(data).hexdigest() != told:", "if False:"),
+    ),
+    *of(
+        f"{INTEGRATION}/test_sharded.py",
+        "ci_action/commands/sources.py",
+        ("R6 results that were rewritten are judged", "check_results(folder, os.environ)", "pass"),
+    ),
+    *of(
+        f"{INTEGRATION}/test_sharded.py",
+        "ci_action/commands/stages.py",
+        ("R6 the gate believes a file", "if is_runner:\n        return int", "if False:\n        return int"),
+    ),
 ]

@@ -18,11 +18,11 @@ from support.rig.openapi import minimal
 from support.rig.repository import Consumer, consumer
 from support.rig.server import FakeGitHub, fake_github
 from support.rig.state import NOW, PullRequestState
+from support.stages import stages
 from support.verdicts import report, result
 
 from ci_action.core.handover.publish_evidence import pack
 from ci_action.core.plan import Commits
-from ci_action.main import main
 
 CONFIG = """
 schema-version = 1
@@ -98,8 +98,7 @@ class Scene:
         state.blobs[str(number)] = target.getvalue()
 
     def publish(self) -> int:
-        stages = ("receive", "publish", "gate")
-        return max(main([stage, "--out", str(self.out)]) for stage in stages)
+        return max(stages(("receive", "publish", "gate"), self.out))
 
 
 @contextmanager
@@ -138,6 +137,7 @@ def publishing_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
             "GITHUB_WORKSPACE": str(tmp_path),
             "RUNNER_TEMP": str(tmp_path),
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
             "TORCHSCAN_MODE": "publish",
             "TORCHSCAN_TOKEN": "ghs_secret",
             "TORCHSCAN_API_URL": github.own_url,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ci_action.core.handover.delivery import Delivery
 from ci_action.core.handover.publish_evidence import FILE
-from ci_action.core.handover.received_evidence import read_received
+from ci_action.core.handover.received_evidence import Budget, read_received
 from ci_action.core.handover.shards import MOST_SHARDS, evidence_group, evidence_name, joined, report_group
 from ci_action.edges.github.archive import only_file
 from ci_action.errors import EvidenceError
@@ -38,7 +38,8 @@ def take_over(
     """
     artifacts = store.artifacts(run.id)
     chosen = choose_evidence(artifacts, artifact_name)
-    received = joined([_read(item, run, store) for item in chosen])
+    budget = Budget()
+    received = joined([_read(item, run, store, budget) for item in chosen])
     return Delivery(
         run=run,
         pull=pull,
@@ -48,9 +49,9 @@ def take_over(
     )
 
 
-def _read(item: Artifact, run: ProducingRun, store: RunStore) -> Received:
+def _read(item: Artifact, run: ProducingRun, store: RunStore, budget: Budget) -> Received:
     try:
-        return read_received(only_file(store.archive(item), FILE))
+        return read_received(only_file(store.archive(item), FILE), budget)
     except EvidenceError as error:
         raise EvidenceError(f"artifact {item.name!r} of run {run.id} is refused: {error}. {AGAIN}") from error
 

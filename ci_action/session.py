@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci_action.core.facts import Facts
+from ci_action.core.handover.labels import Label
 from ci_action.core.handover.shards import parse_shard
 from ci_action.core.planning import installs
 from ci_action.edges.environ import ActionInputs, Runner, read_inputs, read_runner
@@ -131,6 +132,14 @@ class Session:
     def shard(self) -> Shard | None:
         """Which part of the targets this job measures."""
         return parse_shard(self.inputs.shard)
+
+    def label(self, shard: Shard | None = None) -> Label:
+        """Return what this job's report is a part of."""
+        return Label(
+            artifact_name=self.inputs.artifact_name,
+            working_directory=self.plan().working_directory,
+            shard=shard or self.shard,
+        )
 
     @property
     def status(self) -> StatusKind:

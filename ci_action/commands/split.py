@@ -13,6 +13,7 @@ import click
 from ci_action.commands import report
 from ci_action.commands.sources import delivered_case, prepared_again
 from ci_action.commands.stages import out_option
+from ci_action.core.handover.labels import listed
 from ci_action.core.handover.publish_evidence import FILE
 from ci_action.core.handover.publish_evidence import pack as packed
 from ci_action.core.handover.shards import evidence_name
@@ -53,7 +54,8 @@ def pack(out: Path) -> int:
     with open_session(out=out) as session:
         commits = session.plan().commits
         check_results(out, os.environ)
-        data = packed(commits, read_results(out, "base"), read_results(out, "head"), read_benchmarks(out))
+        jobs = session.shard.of if session.shard else 1
+        data = packed(commits, read_results(out, "base"), read_results(out, "head"), read_benchmarks(out), jobs=jobs)
         folder = beside(out, "evidence")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FILE).write_bytes(data)
@@ -69,7 +71,10 @@ def merge(out: Path, reports: tuple[Path, ...]) -> int:
     with open_session(out=out) as session:
         prepared = prepared_again(session)
         collected = beside(out, "collected")
-        merged, shards = merge_shards(reports or [collected, *sorted(collected.glob("*"))], prepared.plan.commits)
+        folders = reports or [collected, *sorted(collected.glob("*"))]
+        merged, shards, left_out = merge_shards(folders, prepared.plan.commits, session.label(), collected=collected)
+        if left_out:
+            session.sink.annotate("warning", listed(left_out))
         write_results(session.sink, "base", merged.base)
         write_results(session.sink, "head", merged.head)
         write_benchmarks(session.sink, merged.benchmarks)

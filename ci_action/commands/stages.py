@@ -60,7 +60,6 @@ def plan(out: Path, shards: int | None) -> int:
         prepared = prepare(commits, read, working_directory=where, pull_request=pull, problem=problem)
         if prepared.plan.policy.lfs:  # now, because the stage that measures has no token
             git.fetch_lfs(*filter(None, (commits.base_sha, commits.measured_sha)))
-        write_commits(session.sink, commits, problem)
         for target in prepared.plan.targets:
             session.sink.progress(f"target {target.id}: {target.skipped or target.policy.factory}")
         jobs = json.dumps(matrix(prepared.plan, shards or session.inputs.shards))
@@ -88,13 +87,15 @@ def measure(out: Path, python: str | None, shard: str | None) -> int:
     """Measure both sides. Nothing in this stage's environment may be a secret."""
     with open_session(out=out) as session:
         prepared, git = prepared_again(session), session.git()
-        part = only(prepared.plan, parse_shard(shard) if shard else session.shard)
+        own = parse_shard(shard) if shard else session.shard
+        part = only(prepared.plan, own)
         record = EvidenceRecord(session.sink)
         measurer = session.measurer(part, python=python or session.inputs.python, record=record)
         try:
             app.measure(part, git, measurer, checkout=git.top)
         finally:
             session.sink.empty_files()
+            write_commits(session.sink, prepared.plan.commits, session.label(own))
             record.write()  # whatever ended it, and whatever measured code made of the files meanwhile
             session.sink.outputs({"results": results_digest(out)})
     return 0

@@ -6,8 +6,10 @@ import hashlib
 import json
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ci_action.core.handover.labels import Label, parts_of, read_label
 from ci_action.core.handover.uniting import Measured, unite
 from ci_action.core.plan import Commits
 from ci_action.core.spec import SPEC_VERSION, Side, TargetResult
@@ -20,30 +22,31 @@ from ci_action.errors import ActionError, EvidenceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from ci_action.core.timing.evidence import BenchmarkEvidence
     from ci_action.ports import Sink
 
 COMMITS = "evidence/commits.json"
 DIGEST = "TORCHSCAN_RESULTS_DIGEST"
+MAX_TOTAL_BYTES = 512 << 20
+"""What all jobs of a matrix may hand over: a job of its own reads no more than result_file.LARGE of each target."""
 MOST_TARGETS = 10_000
 BENCHMARKS = "evidence/benchmarks.json"
 
 
-def write_commits(sink: Sink, commits: Commits, problem: str) -> None:
-    """Keep the choice of commits, and why base could not be had where that is so."""
-    sink.write_file(COMMITS, _text({"version": SPEC_VERSION, "problem": problem, "commits": asdict(commits)}))
+def write_commits(sink: Sink, commits: Commits, label: Label) -> None:
+    """Say for another job what was measured here, and of what it is a part."""
+    document = {"version": SPEC_VERSION, "commits": asdict(commits), "part_of": label.as_document()}
+    sink.write_file(COMMITS, _text(document))
 
 
-def read_commits(folder: Path) -> tuple[Commits, str]:
-    """Read the choice back. Raises EvidenceError."""
-    document = _read(folder / COMMITS, "plan")
+def read_commits(folder: Path) -> tuple[Commits, Label]:
+    """Read it back: what another job says of itself. Raises EvidenceError."""
+    document = _read(folder / COMMITS, "measure")
     commits = document.get("commits")
-    names = {item.name for item in fields(Commits)}
-    if not isinstance(commits, dict) or set(commits) != names or not isinstance(document.get("problem"), str):
-        raise EvidenceError(f"{COMMITS} does not hold the commits of a plan: run `torchscan-ci plan` again")
-    return Commits(**commits), document["problem"]
+    if not isinstance(commits, dict) or set(commits) != {item.name for item in fields(Commits)}:
+        raise EvidenceError(f"{COMMITS} does not hold the commits of a plan")
+    return Commits(**commits), read_label(document.get("part_of"))
 
 
 def write_results(sink: Sink, side: Side, results: Sequence[TargetResult]) -> None:
@@ -152,26 +155,37 @@ def _all_results(folder: Path) -> bytes:
     return "".join(f"{path.name} {digest}\n" for path, digest in zip(results, digests, strict=True)).encode()
 
 
-def merge_shards(folders: Sequence[Path], commits: Commits) -> tuple[Measured, int]:
-    """Join the reports of several jobs, and count them. One that is not whole is as good as lost.
+def merge_shards(
+    folders: Sequence[Path], commits: Commits, own: Label, *, collected: Path | None = None
+) -> tuple[Measured, int, list[str]]:
+    """Join the reports of several jobs, count them, and say which are left out. One that is not whole is lost.
 
-    Raises EvidenceError for a job that measured other commits.
+    ``collected`` is the folder that holds each report under its artifact's name. Raises EvidenceError for a job that
+    measured other commits, and where all of them together are too large.
     """
-    shards = [folder for folder in folders if _is_whole(folder)]
-    for folder in shards:
-        if replace(read_commits(folder)[0], policy_sha=commits.policy_sha) != commits:  # the tip may have moved on
-            raise EvidenceError(f"the shard {folder.name} measured other commits: run the whole workflow again")
-    jobs = [
-        Measured(
-            base=read_results(folder, "base"), head=read_results(folder, "head"), benchmarks=read_benchmarks(folder)
-        )
-        for folder in shards
-    ]
-    return unite(jobs), len(shards)
+    said = {str(folder): read_commits(folder) for folder in folders if _is_whole(folder)}
+    names = {str(folder): folder.name for folder in folders if folder.parent == collected}
+    chosen, left_out = parts_of(own, {key: label for key, (_, label) in said.items()}, names)
+    for key in chosen:
+        if replace(said[key][0], policy_sha=commits.policy_sha) != commits:  # the tip may have moved on
+            raise EvidenceError(f"the shard {Path(key).name} measured other commits: run the whole workflow again")
+    size = sum(path.lstat().st_size for key in chosen for path in Path(key, "evidence").glob("*.json"))
+    if size > MAX_TOTAL_BYTES:
+        raise EvidenceError(f"the reports of all shards hold {size} bytes; at most {MAX_TOTAL_BYTES} are read")
+    return unite([_measured(Path(key)) for key in chosen]), len(chosen), left_out
+
+
+def _measured(folder: Path) -> Measured:
+    base, head = read_results(folder, "base"), read_results(folder, "head")
+    return Measured(base=base, head=head, benchmarks=read_benchmarks(folder))
 
 
 def _is_whole(folder: Path) -> bool:
-    return all((folder / name).is_file() for name in (COMMITS, BENCHMARKS, "evidence/base.json", "evidence/head.json"))
+    """Check whether a report has all its parts. A link in place of a folder or a file is none of them."""
+    files = [folder / name for name in (COMMITS, BENCHMARKS, "evidence/base.json", "evidence/head.json")]
+    return all(path.is_file() for path in files) and not any(
+        path.is_symlink() for path in (folder, folder / "evidence", *files)
+    )
 
 
 def _read(path: Path, stage: str) -> dict[str, Any]:

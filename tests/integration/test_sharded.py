@@ -188,3 +188,26 @@ def test_a_gate_file_that_was_rewritten_opens_no_gate(repo: Repo, tmp_path: Path
     assert stages(("plan", "measure", "render", "publish"), out) == [0, 0, 0, 0]
     (out / "evidence" / "gate.json").write_text('{"exit_code": 0, "headline": "fine"}')
     assert stage("gate", out) == 1
+
+
+def test_the_shard_of_another_package_is_not_taken_for_a_lost_one(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # given a matrix whose shard was lost, and another package's shard whose name the download's pattern matches as well
+    monkeypatch.setenv("TORCHSCAN_ARTIFACT_NAME", "torchscan-b")
+    (other,) = shards(tmp_path, "1/1")
+    monkeypatch.setenv("TORCHSCAN_ARTIFACT_NAME", "torchscan")
+    shutil.copytree(other, tmp_path / "merged-collected" / "torchscan-b-1-of-1")
+    out = tmp_path / "merged"
+    assert stages(("plan", "merge", "publish"), out) == [0, 0, 0]
+    assert "torchscan-b-1-of-1 is not joined: its artifact-name is 'torchscan-b'" in capsys.readouterr().err
+    assert stage("gate", out) == 3
+
+
+def test_all_shards_together_have_a_cap(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = shards(tmp_path, "1/2", "2/2")
+    monkeypatch.setattr("ci_action.edges.evidence_folder.MAX_TOTAL_BYTES", 1000)
+    out = tmp_path / "merged"
+    assert stage("plan", out) == 0
+    assert stage("merge", out, *map(str, parts)) == 3
+    assert "at most 1000 are read" in (tmp_path / "summary").read_text()

@@ -208,4 +208,21 @@ MUTATIONS = [
         "ci_action/commands/stages.py",
         ("R6 the gate believes a file", "if is_runner:\n        return int", "if False:\n        return int"),
     ),
+    *of(
+        f"{UNIT}/core/test_labels.py",
+        "ci_action/core/handover/labels.py",
+        ("R8 another package's shard is joined", "if label.artifact_name != own.artifact_name:", "if False:"),
+        ("R8 another working directory is joined", "if label.working_directory != own.working_directory:", "if False:"),
+        ("R8 a name that only looks right is joined", "if name not in {None, label.name}", "if False"),
+    ),
+    *of(
+        f"{INTEGRATION}/test_sharded.py",
+        "ci_action/edges/evidence_folder.py",
+        ("R15 the shards of a matrix have no cap together", "if size > MAX_TOTAL_BYTES:", "if False:"),
+    ),
+    *of(
+        f"{UNIT}/test_receiving.py",
+        "ci_action/core/handover/received_evidence.py",
+        ("R15 the shards of a split have no cap together", "budget.take(len(data), count_values(document))", "pass"),
+    ),
 ]

@@ -97,7 +97,7 @@ MUTATIONS = [
     *of(
         f"{INTEGRATION}/test_sharded.py",
         "ci_action/edges/evidence_folder.py",
-        ("B11 a shard of other commits", "if read_commits(folder)[0] != commits:", "if False:"),
-        ("B11 half a shard", "shards = [folder for folder in folders if _is_whole(folder)]", "shards = list(folders)"),
+        ("B11 a shard of other commits", ".policy_sha) != commits:", ".policy_sha) is None:"),
+        ("B11 half a shard", "for folder in folders if _is_whole(folder)}", "for folder in folders}"),
     ),
 ]

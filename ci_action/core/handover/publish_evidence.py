@@ -29,6 +29,8 @@ MOST_CALLS = 500
 MOST_BYTES = 20_000_000
 MOST_ITEMS = 400_000
 """JSON values in all: what a schema check of half a minute can walk."""
+MAX_TOTAL_BYTES, MAX_TOTAL_ITEMS = 3 * MOST_BYTES, 3 * MOST_ITEMS
+"""What all jobs of a split may send together: the checks of that much take a minute or two, and some 2 GB."""
 MOST_OPERATORS = 5
 
 CONTEXT = ("torchscan_version", "torch_version", "python_version", "execution_mode", "analysis_mode")
@@ -97,13 +99,16 @@ def pack(
     base: Sequence[TargetResult],
     head: Sequence[TargetResult],
     benchmarks: Mapping[str, BenchmarkEvidence],
+    *,
+    jobs: int = 1,
 ) -> bytes:
-    """Write the evidence. Where it would be too large to be read, targets lose their smallest changes first."""
+    """Write the evidence of one of ``jobs``. Where it would be too large, targets lose their smallest changes first."""
     data = b""
+    most_bytes, most_items = min(MOST_BYTES, MAX_TOTAL_BYTES // jobs), min(MOST_ITEMS, MAX_TOTAL_ITEMS // jobs)
     for kept in (MOST_CALLS, 100, 20, 0):
         evidence = _reduced(commits, base, head, benchmarks, kept)
         data = json.dumps(evidence, allow_nan=False, separators=(",", ":")).encode("ascii")
-        if len(data) <= MOST_BYTES and _size(evidence) <= MOST_ITEMS:
+        if len(data) <= most_bytes and count_values(evidence) <= most_items:
             break
     return data
 
@@ -207,7 +212,7 @@ def _benchmark(evidence: BenchmarkEvidence) -> BenchmarkEvidence:
     return cast("BenchmarkEvidence", reduced)
 
 
-def _size(value: Any) -> int:
+def count_values(value: Any) -> int:
     """Count the values of a document."""
     counter, waiting = count(), [value]
     while waiting:

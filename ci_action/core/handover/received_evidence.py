@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ci_action.core.handover.identifiers import holds_only_identifiers, identifier
 from ci_action.core.handover.publish_evidence import (
+    MAX_TOTAL_BYTES,
+    MAX_TOTAL_ITEMS,
     MOST_BYTES,
     MOST_ITEMS,
     PublishEvidence,
     ReducedReport,
     ReducedResult,
+    count_values,
 )
 from ci_action.core.measured_report import check_counts
 from ci_action.core.schemas import load_schema
@@ -32,6 +35,24 @@ LIMITS = JsonLimits(size_bytes=MOST_BYTES, items=MOST_ITEMS)
 MOST_SHOWN_OPERATORS = 1000
 
 
+@dataclass(slots=True)
+class Budget:
+    """What the shards of one run may still hold together. Each alone has the limits of a whole."""
+
+    size_bytes: int = MAX_TOTAL_BYTES
+    items: int = MAX_TOTAL_ITEMS
+
+    @property
+    def limits(self) -> JsonLimits:
+        """What the next one may hold."""
+        return JsonLimits(size_bytes=min(MOST_BYTES, self.size_bytes), items=min(MOST_ITEMS, self.items))
+
+    def take(self, size_bytes: int, items: int) -> None:
+        """Take off what one held."""
+        self.size_bytes -= size_bytes
+        self.items -= items
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
     """Evidence that is well-formed. The commits are still what the other run claims."""
@@ -44,13 +65,15 @@ class Received:
     benchmarks: dict[str, BenchmarkEvidence]
 
 
-def read_received(data: bytes) -> Received:
-    """Parse and check a file of evidence.
+def read_received(data: bytes, budget: Budget | None = None) -> Received:
+    """Parse and check a file of evidence. ``budget``: of all files that are read with it.
 
     Raises:
         EvidenceError: what is wrong and where; never a word of the document itself.
     """
-    document = parse_json(data, LIMITS)
+    document = parse_json(data, budget.limits if budget else LIMITS)
+    if budget:
+        budget.take(len(data), count_values(document))
     _check_schema(document)
     evidence: PublishEvidence = document
     keys = [(item["side"], item["id"]) for item in evidence["results"]]

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from support.fake_remote import ELSEWHERE, HEAD, LATER, MERGE, PULL, RUN, FakeRemote, FakeRuns
+from support.reports import decoder, make_report
 from support.verdicts import COMMITS, result
 
 from ci_action.core.handover.delivery import Delivery
-from ci_action.core.handover.publish_evidence import pack
-from ci_action.edges.recorded import RecordedRepository
+from ci_action.core.handover.publish_evidence import MAX_TOTAL_BYTES, pack
+from ci_action.core.handover.received_evidence import Budget
+from ci_action.edges.recorded import ProvenRepository, RecordedRepository
 from ci_action.errors import EvidenceError
 from ci_action.ports import Artifact
 from ci_action.receiving import choose_evidence, take_over
@@ -85,12 +87,32 @@ def test_shards_of_an_earlier_split_do_not_mix_with_the_latest() -> None:
 
 def test_what_github_said_once_is_what_every_later_step_reads() -> None:
     remote = FakeRemote(files={(HEAD, "torchscan.toml"): "first"}, touched=["a.py"])
-    recorded = RecordedRepository(OURS, remote=remote)
+    recorded = RecordedRepository(ProvenRepository(remote, OURS, None))
     assert recorded.read(HEAD, "torchscan.toml").text == "first"
     assert recorded.changed_paths(LATER, HEAD) == ["a.py"]
     remote.files[HEAD, "torchscan.toml"] = "second"
     assert recorded.read(HEAD, "torchscan.toml").text == "first"
-    later = RecordedRepository(OURS, files=recorded.files, touched=recorded.touched)
+    later = RecordedRepository.of_document(recorded.as_document())
     assert later.read(HEAD, "torchscan.toml").text == "first"
     assert later.read(HEAD, "x").is_absent
     assert later.changed_paths("", "") == ["a.py"]
+
+
+def test_all_shards_together_have_the_caps_of_three_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"torchscan-evidence-{number}-of-9": archived() for number in range(1, 10)}
+    assert len(taken(files).received.head) == 1  # nine times the same result
+
+    size = len(pack(OURS, [result("base")], [result("head")], {}))
+    monkeypatch.setattr("ci_action.receiving.Budget", lambda: Budget(size_bytes=size * 8, items=10**6))
+    with pytest.raises(EvidenceError, match="-of-9' of run 71 is refused: the document is"):
+        taken(files)
+    monkeypatch.setattr("ci_action.receiving.Budget", lambda: Budget(size_bytes=10**9, items=100))
+    with pytest.raises(EvidenceError, match="the document holds more than"):
+        taken(files)
+
+
+def test_a_job_of_many_sends_no_more_than_its_share() -> None:
+    base = [result("base", make_report(decoder(blocks=30)))]
+    head = [result("head", make_report(decoder(blocks=30, width=128)))]
+    alone, share = (len(pack(OURS, base, head, {}, jobs=jobs)) for jobs in (1, 2000))
+    assert share <= MAX_TOTAL_BYTES // 2000 < alone

@@ -127,6 +127,7 @@ def test_foreign_code_runs_in_a_step_without_a_token() -> None:
         *FROM_SETUP,
         "TORCHSCAN_PLAN_DIGEST",
         "TORCHSCAN_WORKING_DIRECTORY",
+        "TORCHSCAN_ARTIFACT_NAME",
         "TORCHSCAN_SHARD",
     }
     assert not [value for value in measuring.values() if "token" in value.lower() or "secrets" in value]

@@ -225,4 +225,25 @@ MUTATIONS = [
         "ci_action/core/handover/received_evidence.py",
         ("R15 the shards of a split have no cap together", "budget.take(len(data), count_values(document))", "pass"),
     ),
+    *of(
+        f"{UNIT}/edges/test_tree.py",
+        "ci_action/edges/workers/tree.py",
+        ("R7 an edit with its times set back is not seen", "seen.st_mtime_ns, seen.st_ctime_ns", "seen.st_mtime_ns"),
+        ("R7 a planted module stays", "            _remove(path)\n", "            pass\n"),
+    ),
+    *of(
+        f"{INTEGRATION}/test_hostile_head.py",
+        "ci_action/edges/workers/lockstep_worker.py",
+        ("R7 a killed base is base's own trouble", 'kind = KILLED if code < 0 and self.side == "base" else', "kind ="),
+        (
+            "R7 base starts from a worktree that head edited",
+            "and (failure := guard.failure()):",
+            "and (failure := None):",
+        ),
+    ),
+    *of(
+        f"{INTEGRATION}/test_hostile_head.py",
+        "ci_action/edges/workers/side_run.py",
+        ("R7 head's code runs while base is measured", "while not self._may_begin():", "while False:"),
+    ),
 ]

@@ -9,6 +9,8 @@ from ci_action.core.timing.instructions import InstructionCounts
 from ci_action.core.timing.rounds import Round
 from torchscan.report.benchmark import BenchmarkContext, PeakMemory
 
+KILLED, TREE_CHANGED = "WorkerKilled", "TreeChanged"
+"""Failures of base that head's code may have brought about, which runs at the same time as the same user."""
 EVIDENCE_VERSION = 1
 
 Mode = Literal["lockstep", "alternating"]

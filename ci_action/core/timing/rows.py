@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
-from ci_action.core.comparing import compared_row, known
+from ci_action.core.comparing import compared_row, is_complete, known
 from ci_action.core.metrics import BENCHMARK_METRICS, METRICS
 from ci_action.core.timing.assembling import comparison, side_report
+from ci_action.core.timing.evidence import KILLED, TREE_CHANGED
 from ci_action.core.timing.family import Family, family, log_changes
 from ci_action.core.timing.instructions import GAPS
 from ci_action.core.timing.lockstep import RSS_CHILDREN
@@ -166,7 +167,9 @@ def _measured(row: Row, planned: PlannedTarget, evidence: BenchmarkEvidence, sha
         row = _scattered(row, evidence)
     elif row.word is Word.CHANGED:
         row = _beyond_the_floor(row)
-    return row if row.shortfall else replace(row, shortfall=_unchecked(planned, evidence))
+    if row.shortfall:
+        return row
+    return replace(row, shortfall=_taken_away(row, evidence) or _unchecked(planned, evidence))
 
 
 def _timed(row: Row, evidence: BenchmarkEvidence, shared: Family) -> Row:
@@ -191,7 +194,7 @@ def _timing_doubt(
     enough = change is not None and (not is_gated or pairs >= shared.needed_pairs)
     runner = _runner_doubt(shared, is_gated=is_gated)
     if failed := evidence["failure"]:  # rounds are missing: those that ran may prove a regression, and no more
-        policy = _missing_policy(failed["side"])
+        policy = _missing_policy(failed["side"], failed["failure"]["type"])
         reason = f"{failed['side']}: {_failure_text(evidence)}"
         can_fail = enough and not runner
         return Shortfall(reason=reason, policy=policy, can_fail=can_fail, is_of_head=failed["side"] == "head")
@@ -201,9 +204,12 @@ def _timing_doubt(
     return Shortfall(reason=few if not enough and not row.is_new else runner, policy="on_inconclusive", is_of_head=True)
 
 
-def _missing_policy(side: str) -> Policy:
-    """Return the policy that answers where evidence of a side is missing."""
-    return "on_unknown" if side == "head" else "on_missing_base"
+def _missing_policy(side: str, kind: str = "") -> Policy:
+    """Return the policy that answers where evidence of a side is missing. ``kind`` is the failure's own name.
+
+    What head's code may have done to base is unknown, and not base's own trouble.
+    """
+    return "on_unknown" if side == "head" or kind in {KILLED, TREE_CHANGED} else "on_missing_base"
 
 
 def _runner_doubt(shared: Family, *, is_gated: bool) -> str:
@@ -241,9 +247,17 @@ def _unchecked(planned: PlannedTarget, evidence: BenchmarkEvidence) -> Shortfall
     benchmark = planned.base.benchmark if planned.base and planned.head else None
     if benchmark is None or benchmark.output_check.is_skipped or evidence["output_check"]["verdict"] != "not_run":
         return None
-    side = evidence["failure"]["side"] if evidence["failure"] else "head"
-    policy = _missing_policy(side)
+    failed = evidence["failure"]
+    policy = _missing_policy(failed["side"], failed["failure"]["type"]) if failed else _missing_policy("head")
     return Shortfall(reason="the outputs were not compared", policy=policy, can_fail=True)
+
+
+def _taken_away(row: Row, evidence: BenchmarkEvidence) -> Shortfall | None:
+    """Return that base has no value and that head's code may be why."""
+    failed = evidence["failure"]
+    if is_complete(row.base) or failed is None or failed["failure"]["type"] not in {KILLED, TREE_CHANGED}:
+        return None
+    return Shortfall(reason=f"{failed['side']}: {_failure_text(evidence)}", policy="on_unknown")
 
 
 def _total(report: BenchmarkReport | None, metric: str) -> MetricResult | None:

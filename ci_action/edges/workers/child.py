@@ -19,6 +19,7 @@ from ci_action.edges.workers.orphans import no_orphans
 from ci_action.edges.workers.place import ChildLimits, Interpreter, WorkerPlace
 from ci_action.edges.workers.side_environment import make_environment
 from ci_action.edges.workers.side_run import SideRun
+from ci_action.edges.workers.tree import TreeGuard
 from ci_action.edges.workers.watch import shown_output
 from ci_action.errors import MeasurementError
 
@@ -58,7 +59,9 @@ class ChildMeasurer:
         self._scratch = scratch
         self._install = install or {}
         self._limits = limits or ChildLimits()
-        environment = worker_environment(environ, pass_env, str(_own_packages(scratch / "packages")))
+        self._packages = _own_packages(scratch / "packages")
+        self._guards: dict[Side, TreeGuard] = {}
+        environment = worker_environment(environ, pass_env, str(self._packages))
         shared = Interpreter(python=_interpreter(python), environment=environment)
         self._interpreters: dict[Side, Interpreter] = {"base": shared, "head": shared}
         self._on_result = on_result or _ignore
@@ -67,11 +70,13 @@ class ChildMeasurer:
         self._say = on_progress or _ignore
 
     def measure(self, specs: Sequence[WorkerSpec], *, parallel: bool) -> list[list[TargetResult]]:
-        """Measure all sides at once, or each after the one before it has ended and been read.
+        """Measure the sides in their order: no code of one runs before all results of the one before are read.
+
+        ``parallel``: their processes start at once and import torch side by side, while no code of a repository runs.
 
         Raises MeasurementError where the interpreter itself cannot measure, on every side.
         """
-        groups = [_sharing(specs)] if parallel else [[spec] for spec in specs]
+        groups = [specs] if parallel else [[spec] for spec in specs]
         with no_orphans() as orphans:
             measured = [results for group in groups for results in self._together(group, orphans)]
         _refuse_broken_interpreter([result for results in measured for result in results])
@@ -89,6 +94,7 @@ class ChildMeasurer:
             scratch=self._scratch,
             limits=self._limits,
             on_output=self._on_output,
+            guards=self._guards,
         )
         with no_orphans() as orphans:
             return time_targets(jobs, place, self._say, self._on_benchmark, orphans)
@@ -100,7 +106,10 @@ class ChildMeasurer:
         def end_orphans() -> None:
             orphans.end(keep=[pid for side in sides.values() for pid in side.pids])
 
-        sides |= {spec["side"]: self._side(spec, end_orphans) for spec in specs if spec["side"] not in broken}
+        for spec in specs:
+            if spec["side"] not in broken:
+                before = list(sides.values())
+                sides[spec["side"]] = self._side(spec, end_orphans, before)
         self._run(list(sides.values()))
         return [
             sides[spec["side"]].results() if spec["side"] in sides else self._uninstalled(spec, broken[spec["side"]])
@@ -152,7 +161,9 @@ class ChildMeasurer:
             self._on_result(result)
         return results
 
-    def _side(self, spec: WorkerSpec, on_death: Callable[[], None]) -> SideRun:
+    def _side(self, spec: WorkerSpec, on_death: Callable[[], None], before: Sequence[SideRun]) -> SideRun:
+        if spec["side"] == "base":
+            self._guards["base"] = TreeGuard(Path(spec["worktree"]), self._packages)
         folder = Path(tempfile.mkdtemp(prefix=f"{spec['side']}-", dir=self._scratch))
         return SideRun(
             spec=spec,
@@ -161,13 +172,9 @@ class ChildMeasurer:
             limits=self._limits,
             on_result=self._on_result,
             on_death=on_death,
+            may_begin=lambda: all(side.is_measured for side in before),
+            guard=self._guards.get(spec["side"]),
         )
-
-
-def _sharing(specs: Sequence[WorkerSpec]) -> list[WorkerSpec]:
-    """Give sides that run at once their share of the processors, unless the owner fixed the threads."""
-    share = max(1, (os.cpu_count() or 1) // max(1, len(specs)))
-    return [spec if spec["threads"] is not None else {**spec, "threads": share} for spec in specs]
 
 
 def _wait_for_any(filenos: Sequence[int]) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ci_action.core.spec import a_failure
 from ci_action.core.strict_json import parse_json
+from ci_action.core.timing.evidence import KILLED
 from ci_action.core.timing.lockstep import ANSWER_BYTES
 from ci_action.edges.workers.answers import is_sound
 from ci_action.edges.workers.death import cause
@@ -182,7 +183,9 @@ class LockstepWorker:
         code = self._process.returncode
         if code is None:  # what ends it is our own signal, which would say nothing of it
             raise self._fault("WorkerDied", "the measured code closed the pipe that its worker answers on")
-        raise self._fault("WorkerDied", cause(code, self._process.peak_bytes))
+        # Head's code can send a signal to base's process, so base's death by one is not known to be its own fault.
+        kind = KILLED if code < 0 and self.side == "base" else "WorkerDied"
+        raise self._fault(kind, cause(code, self._process.peak_bytes))
 
     def _enforce(self, began: float) -> None:
         if breach := self._process.breach(self._limits, began, owed="answer"):
@@ -198,6 +201,8 @@ def start_worker(place: WorkerPlace, spec: WorkerSpec, under: Sequence[str] = ()
     Raises WorkerFailed.
     """
     interpreter = place.interpreters[spec["side"]]
+    if (guard := place.guards.get(spec["side"])) and (failure := guard.failure()):
+        raise WorkerFailed(spec["side"], failure)
     try:
         folder = Path(tempfile.mkdtemp(prefix=f"lockstep-{spec['side']}-", dir=place.scratch))
         return LockstepWorker(spec, folder=folder, interpreter=interpreter, limits=place.limits, under=under)

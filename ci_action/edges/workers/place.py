@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ci_action.core.spec import Side
+    from ci_action.edges.workers.tree import TreeGuard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,3 +37,5 @@ class WorkerPlace:
     scratch: Path
     limits: ChildLimits
     on_output: Callable[[str, str], None] | None = None
+    guards: Mapping[Side, TreeGuard] = field(default_factory=dict)
+    """What holds a side's worktree against the state in which it was made."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from ci_action.edges.workers.place import ChildLimits, Interpreter
+    from ci_action.edges.workers.tree import TreeGuard
 
 CAN_FORK = sys.platform.startswith("linux")
 """Elsewhere a forked process cannot use the system's own libraries (macOS), or there is no fork (Windows)."""
@@ -42,6 +43,8 @@ class SideRun:
         limits: ChildLimits,
         on_result: Callable[[TargetResult], None],
         on_death: Callable[[], None],
+        may_begin: Callable[[], bool] = lambda: True,
+        guard: TreeGuard | None = None,
     ) -> None:
         self.name = spec["side"]
         self._spec = spec
@@ -50,6 +53,8 @@ class SideRun:
         self._limits = limits
         self._on_result = on_result
         self._on_death = on_death
+        self._may_begin = may_begin
+        self._guard = guard
         self._pending = list(spec["targets"])
         self._results: list[TargetResult] = []
         self._host: ForkHost | None = None
@@ -85,6 +90,11 @@ class SideRun:
     def output(self) -> str:
         """What the side printed, capped."""
         return shown_output(self._output)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether every target has its result, in our own memory."""
+        return not self._pending
 
     @property
     def in_progress(self) -> str:
@@ -130,6 +140,10 @@ class SideRun:
 
     def _started(self, target: TargetSpec) -> Generator[None, None, tuple[TargetProcess, Path] | Failure]:
         if self._is_forked and (failure := (yield from self._await_host())):
+            return failure
+        while not self._may_begin():  # only torch has been imported so far
+            yield
+        if self._guard is not None and (failure := self._guard.failure()):
             return failure
         # A new folder of a name that nobody knows before: no other target can have left a result in it.
         out = Path(tempfile.mkdtemp(prefix="out-", dir=self._folder))

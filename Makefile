@@ -57,7 +57,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/zizmor --offline --quiet --no-progress .github action.yml
+	$(BIN)/zizmor --offline --persona auditor --quiet --no-progress .github action.yml
 	$(BIN)/jactionlint
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml

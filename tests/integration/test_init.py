@@ -133,7 +133,7 @@ def test_a_layout_that_needs_no_key_gets_none(repo: Repo, capsys: pytest.Capture
 
 @pytest.mark.parametrize(
     ("there", "kind"),
-    [({}, "same-repository"), ({"LICENSE": "x"}, "forks"), ({".github/dependabot.yml": "version: 2"}, "forks")],
+    [({}, "two-jobs"), ({"LICENSE": "x"}, "forks"), ({".github/dependabot.yml": "version: 2"}, "forks")],
 )
 def test_the_workflow_follows_from_who_will_open_pull_requests(repo: Repo, there: dict[str, str], kind: str) -> None:
     for name, text in there.items():

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from ci_action.core.config.layouts import CodeFolder
 
-WorkflowKind = Literal["same-repository", "forks", "sharded"]
+WorkflowKind = Literal["two-jobs", "same-repository", "forks", "sharded"]
 WORKFLOWS: Mapping[WorkflowKind, Mapping[str, str]] = MappingProxyType(
     {
+        "two-jobs": {"torchscan.yml": "two-jobs.yml"},
         "same-repository": {"torchscan.yml": "same-repository.yml"},
         "forks": {"torchscan.yml": "measure.yml", "torchscan-publish.yml": "publish.yml"},
         "sharded": {"torchscan.yml": "sharded.yml"},
@@ -57,8 +58,8 @@ def import_paths(survey: Survey) -> tuple[str, ...]:
 
 
 def recommended(survey: Survey) -> WorkflowKind:
-    """Choose the workflow that gives every pull request its comment."""
-    return "forks" if survey.forks_because else "same-repository"
+    """Choose the workflow that gives every pull request its comment, and runs its code apart from the token."""
+    return "forks" if survey.forks_because else "two-jobs"
 
 
 def starter_config(survey: Survey) -> str:

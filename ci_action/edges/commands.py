@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from unicodedata import category
 
 from ci_action.errors import ActionError
 
@@ -43,7 +44,12 @@ def replayed(title: str, text: str) -> str:
 
 def visible(line: str) -> str:
     """Return the line with its control characters shown: no escape sequence moves a cursor or hides a word."""
-    return "".join(char if char == "\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in line)
+    return "".join(char if _is_seen(char) else f"\\x{ord(char):02x}" for char in line)
+
+
+def _is_seen(char: str) -> bool:
+    """Check whether a character is one that a reader sees, or a space of any width: our numbers hold unbroken ones."""
+    return char == "\t" or char.isprintable() or category(char) == "Zs"
 
 
 def defused(line: str) -> str:

@@ -17,6 +17,8 @@ from ci_action.edges.printer import inert_streams, send_command
 HOSTILE = (
     "::error::forged",
     "  ::add-mask::5",
+    "\u00a0::error::after a space that does not break",
+    "\u3000::error::after a wide space",
     "\t::stop-commands::x",
     "\ufeff::warning::after a byte order mark",
     "##[set-output name=verdict]pass",
@@ -78,8 +80,8 @@ def test_at_home_lines_stay_as_they_are_but_for_what_steers_a_terminal(monkeypat
     raw = io.StringIO()
     monkeypatch.setattr(sys, "stdout", raw)
     with inert_streams(is_runner=False):
-        print("::error::as it is\ttab −, ✅ \x1b[31mred\x07")
-    assert raw.getvalue() == "::error::as it is\ttab −, ✅ \\x1b[31mred\\x07\n"
+        print("::error::as it is\ttab −, ✅ 10.3\u00a0M \x1b[31mred\x07")
+    assert raw.getvalue() == "::error::as it is\ttab −, ✅ 10.3\u00a0M \\x1b[31mred\\x07\n"
 
 
 def test_the_streams_are_given_back_with_all_that_was_written(monkeypatch: pytest.MonkeyPatch) -> None:

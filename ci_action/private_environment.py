@@ -110,7 +110,7 @@ def install(pip: list[str], python: Path, action: Path, environment: Mapping[str
 def _checked(words: list[str], environment: Mapping[str, str]) -> None:
     done = _run(words, environment)
     if done.returncode:
-        print(*(f"pip: {line}" for line in done.stderr.replace("##[", "##\u200b[").splitlines()), sep="\n")
+        print(*(f"pip: {line}" for line in done.stderr.replace("##[", "## [").splitlines()), sep="\n")
         raise SetUpError(
             f"pip ended with {done.returncode} when it filled the action's own environment: its words stand above. "
             "Check that the job reaches its package index"

@@ -53,10 +53,10 @@ def _is_seen(char: str) -> bool:
 
 
 def defused(line: str) -> str:
-    """Return the line with ``::`` at its start and ``##[`` anywhere broken, and control characters shown."""
-    broken = visible(line).replace("##[", "##\u200b[")
+    """Return the line with ``::`` at its start and ``##[`` anywhere broken by a space, and control characters shown."""
+    broken = visible(line).replace("##[", "## [")
     rest = broken.lstrip()
-    return f"{broken[: len(broken) - len(rest)]}:\u200b{rest[1:]}" if rest.startswith("::") else broken
+    return f"{broken[: len(broken) - len(rest)]}: {rest[1:]}" if rest.startswith("::") else broken
 
 
 def _data(text: str) -> str:

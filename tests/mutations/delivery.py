@@ -36,10 +36,10 @@ MUTATIONS = [
     *of(
         f"{UNIT}/edges/test_outputs.py",
         "ci_action/edges/commands.py",
-        ("S16 ##[ in the middle of a line", 'shown.replace("##[", "##\\u200b[")', "shown"),
+        ("S16 ##[ in the middle of a line", 'visible(line).replace("##[", "## [")', "visible(line)"),
         ("S16 :: at the start of a line", 'if rest.startswith("::") else broken', "if False else broken"),
         ("S15 an output of any name", "if not OUTPUT_NAME.fullmatch(name):", "if False:"),
-        ("S16 a message of two lines", '.replace("\\n", "%0A")', ""),
+        ("S16 a message of two lines", '"\\n": "%0A"', '"\\n": "\\n"'),
         ("S16 a file's name ends its property", '.replace(",", "%2C")', ""),
     ),
     *of(
@@ -65,7 +65,7 @@ MUTATIONS = [
         ("S14 a label of anybody", " or not github.can_write(setting.actor)", ""),
         (
             "S14 a label from before a forced push",
-            "if any(event.kind == FORCED and event.at >= setting.at for event in timeline):",
+            "if any(event.kind == FORCED and event.at >= since for event in timeline):",
             "if False:",
         ),
         ("S14 a label from before the push", "return is_the_trigger or setting.at > trigger.at", "return True"),

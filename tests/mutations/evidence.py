@@ -10,7 +10,7 @@ MUTATIONS = [
         "ci_action/core/handover/received_evidence.py",
         ("S2 evidence without its schema", "    _check_schema(document)\n", ""),
         ("S2 one result twice", "if len(set(keys)) != len(keys):", "if False:"),
-        ("S2 numbers that contradict their status", 'check_metrics(reduced["totals"], "totals")', "pass"),
+        ("S2 numbers that contradict their status", 'check_metrics(metrics, "metrics")', "pass"),
         ("S7 sentences inside a benchmark", "if not holds_only_identifiers", "if False and holds_only_identifiers"),
         ("S2 one benchmark twice", 'if evidence["id"] in found:', "if False:"),
     ),
@@ -44,7 +44,7 @@ MUTATIONS = [
         ("S24 a redirect of a redirect", "allow_redirects=False, ", ""),
         ("S9 an archive that was swapped", "if artifact.sha256 and", "if False and"),
         ("S9 a download without end", "if size > ARCHIVE_BYTES:", "if False:"),
-        ("S14 another workflow's run dates the head", " and _path(item) == run.path", ""),
+        ("S14 another workflow's run dates the head", "full_name, _path(item))", "full_name, run.path)"),
     ),
     *of(
         f"{UNIT}/core/test_shards.py",
@@ -71,7 +71,7 @@ MUTATIONS = [
     *of(
         f"{INTEGRATION}/test_split_cli.py",
         "ci_action/commands/split.py",
-        ("B51 a broken run leaves the gate open", "            _say_broken(session, run, error)\n", ""),
+        ("B51 a broken run leaves the gate open", "            _say_broken(session, found, f", "            str(f"),
     ),
     *of(
         f"{UNIT}/core/test_strict_json.py",

@@ -74,8 +74,8 @@ MUTATIONS = [
         ),
         (
             "outputs that nobody compared pass",
-            "return row if row.shortfall else replace(row, shortfall=_unchecked(planned, evidence))",
-            "return row",
+            "_taken_away(row, evidence) or _unchecked(planned, evidence)",
+            "_taken_away(row, evidence)",
         ),
     ),
     *of(

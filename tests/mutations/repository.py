@@ -34,8 +34,8 @@ MUTATIONS = [
         "ci_action/edges/git/call.py",
         (
             "5 settings that an old git ignores",
-            '["git", "-c", f"include.path={settings}", *arguments]',
-            '["git", *arguments]',
+            '[_program(environment["PATH"]), "-c", f"include.path={settings}", *arguments]',
+            '[_program(environment["PATH"]), *arguments]',
         ),
         (
             "5 safe.directory on the command line alone",

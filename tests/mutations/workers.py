@@ -56,7 +56,7 @@ MUTATIONS = [
             '{"report", "failure", "seconds"} <= set(result) <=',
             "True or set(result) <=",
         ),
-        ("W4 a report that is none", '            check_analysis(result["report"])\n', "            pass\n"),
+        ("W4 a report that is none", '            check_measured(result["report"])\n', "            pass\n"),
         ("W4 a failure that is none", '        read_failure(result["failure"])\n', "        pass\n"),
     ),
     *of(

@@ -133,7 +133,8 @@ def test_bases_limit_counts_and_not_the_forks(story: Story) -> None:
 
 
 def test_the_gate_is_a_status_on_the_head(story: Story) -> None:
-    (status,) = story.statuses
+    before, status = story.statuses
+    assert (before["state"], before["context"]) == ("pending", "torchscan (main)")
     assert (status["sha"], status["state"], status["context"]) == (story.head_sha, "failure", "torchscan (main)")
     assert status["target_url"] == story.comments[0]["html_url"]
 
@@ -168,6 +169,7 @@ def test_what_the_publishing_run_asks_is_little(story: Story) -> None:
     calls = [(one.method, one.path.removeprefix("/repos/acme/widget")) for one in story.journal]
     asked = [call for call in calls if not call[1].startswith(("/twirp", "/blob"))]
     assert [call for call in asked if call[0] != "GET"] == [
+        ("POST", f"/statuses/{story.head_sha}"),
         ("POST", "/issues/7/comments"),
         ("POST", f"/statuses/{story.head_sha}"),
     ]

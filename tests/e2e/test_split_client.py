@@ -72,9 +72,10 @@ def test_ancestry_parents_files_and_changes_are_what_git_says(
 def test_artifacts_and_runs_are_listed(network: Network, api: Callable[[], Api], served: FakeGitHub) -> None:
     artifact = minimal("artifact", id=5, name="torchscan-evidence", size_in_bytes=9, expired=False)
     served.state.artifacts[5], served.state.artifact_runs[5] = artifact, 71
-    served.state.runs[71] = minimal(
-        "workflow-run", id=71, head_sha=RUN.head_sha, path=RUN.path, created_at="2026-01-02T00:00:00Z"
-    )
+    run = {"head_sha": RUN.head_sha, "head_branch": RUN.head_branch, "path": RUN.path}
+    first = minimal("workflow-run", id=71, created_at="2026-01-02T00:00:00Z", **run)
+    first["head_repository"]["full_name"] = RUN.head_repository
+    served.state.runs[71] = first
     with network.entered():
         store = RunStoreRest(api(), "acme/widget")
         (found,) = store.artifacts(71)

@@ -173,7 +173,7 @@ def test_a_missing_git_lfs_is_said_and_no_alias_stands_in_for_it(
 ) -> None:
     sentinel, script = sentinel_script(tmp_path)
     repo.git("config", "alias.lfs", f"!{script}")
-    monkeypatch.setattr("ci_action.edges.git.contents.shutil.which", lambda _: None)  # this machine may have it
+    monkeypatch.setattr("ci_action.edges.git.contents.shutil.which", lambda *_, **__: None)  # this machine may have it
     git = opened(repo, tmp_path)
     with (
         pytest.raises(GitError, match=r"lfs = true needs git-lfs, which is not on PATH"),

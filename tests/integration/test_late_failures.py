@@ -98,7 +98,7 @@ def kept(found: BenchmarkEvidence) -> dict[str, Any]:
         ("head", 'net(1, "second peak", ends)', "WorkerDied", 0, (1, 0), (2, 0)),
         ("base", 'net(1, "second peak", exits)', "SystemExit", 0, (1, 0), (2, 0)),
         ("head", "net(2, 60, fails)", "RuntimeError", 0, (2, 0), (2, 0)),
-        ("base", "net(3, 60, killed)", "WorkerDied", 1, (2, 1), (2, 1)),
+        ("base", "net(3, 60, killed)", "WorkerKilled", 1, (2, 1), (2, 1)),
         ("head", "net(3, 60, nonsense)", "MalformedResult", 1, (2, 1), (2, 1)),
         ("base", "net(3, 60, nonsense)", "MalformedResult", 1, (2, 1), (2, 1)),
         ("head", "net(3, 60, hangs)", "Timeout", 1, (2, 1), (2, 1)),

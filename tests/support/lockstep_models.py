@@ -48,7 +48,7 @@ MODELS = dedent("""
 
     kept = []
     def leaks():
-        return {"workload": lambda: kept.append(b"x" * (60 << 20))}
+        return {"workload": lambda: kept.append(b"x" * (20 << 20))}
 
     def forks():
         def workload():

@@ -13,7 +13,7 @@ from ci_action.commands.report import acceptance, gate_code, publish, rendered_v
 from ci_action.commits import choose_commits, choose_local, without_base
 from ci_action.edges.environ import read_event, read_trigger
 from ci_action.edges.evidence_folder import write_benchmarks
-from ci_action.errors import GitError
+from ci_action.errors import ConfigError, GitError
 from ci_action.session import default_python, open_session
 
 if TYPE_CHECKING:
@@ -56,7 +56,12 @@ def run(
 
 
 def run_event(session: Session, *, base: str | None, python: str | None, as_json: bool, quiet: bool) -> int:
-    """Run for the event that started this job."""
+    """Run for the event that started this job. Raises ConfigError where the job's step holds a token."""
+    if session.inputs.token:
+        raise ConfigError(
+            "run measures code of the pull request in this very step, whose environment holds TORCHSCAN_TOKEN: leave "
+            "it away, or use the action, whose measuring step has no token"
+        )
     event = read_event(session.runner)
     if event.skip_reason:
         session.sink.annotate("notice", f"nothing was measured: {event.skip_reason}")

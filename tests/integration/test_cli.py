@@ -398,3 +398,18 @@ def test_an_interrupted_run_cleans_up_and_ends_with_130(tmp_path: Path, signal_n
     assert child.returncode == 130, said
     assert repo.state() == before
     assert not list((tmp_path / "temp").glob("torchscan-[!r]*"))
+
+
+def test_run_measures_nothing_in_a_step_that_holds_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = repository(tmp_path, {"models.py": MODEL.format(width=8)}, {"readme": "x"})
+    (tmp_path / "event.json").write_text("{}")
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(tmp_path / "event.json"))
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "push")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(repo.path))
+    monkeypatch.setenv("TORCHSCAN_TOKEN", "ghs_secret")
+    assert main(["run", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "use the action, whose measuring step has no token" in said
+    assert "ghs_secret" not in said

@@ -45,7 +45,10 @@ def main(action: Path) -> None:
     install(pip, python_of(folder / "venv"), action, environment)
     check = (action / "ci_action" / "seal.py").read_text(encoding="utf-8")
     sealed = _run([sys.executable, "-I", "-S", "-c", check, str(folder / "venv")], environment).stdout.strip()
+    # Measured code can rewrite the virtual environment that it runs in: the seal is compared by the one behind that.
+    base: str = getattr(sys, "_base_executable", "") or sys.executable
     outputs = {"folder": str(folder), "python": sys.executable, "seal": sealed, "seal-check": check}
+    outputs["seal-python"] = os.path.realpath(base)
     outputs |= {name: os.environ.get(f"TORCHSCAN_{name.upper().replace('-', '_')}", "") for name in LIBRARIES}
     with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as file:
         for name, value in outputs.items():

@@ -41,5 +41,7 @@ case "$answer" in # asked so that Python 2 can answer as well
 esac
 found="${answer#1 }"
 
+# pip starts uname, lsb_release and rustc by name: none of the checkout's. The measuring step has the job's own PATH again.
+PATH="$(outside "$PATH")"
 cd "$temp"
 exec "${found:-$python}" -I -B "$action/ci_action/private_environment.py" "$action"

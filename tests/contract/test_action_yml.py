@@ -29,6 +29,7 @@ FROM_SETUP = {
     "TORCHSCAN_PYTHON": "python",
     "TORCHSCAN_SEAL": "seal",
     "TORCHSCAN_SEAL_CHECK": "seal-check",
+    "TORCHSCAN_SEAL_PYTHON": "seal-python",
 }
 FROM_STEPS = {
     "TORCHSCAN_PLAN_DIGEST": ["${{ steps.plan.outputs.digest }}"],
@@ -41,7 +42,7 @@ FROM_STEPS = {
 }
 """What later steps believe: the runner holds step outputs, and measured code cannot write those of another step."""
 START = "venv/bin/python -I -B -m ci_action "
-CHECK = '"$TORCHSCAN_PYTHON" -I -S -c "$TORCHSCAN_SEAL_CHECK" venv "$TORCHSCAN_SEAL"'
+CHECK = '"$TORCHSCAN_SEAL_PYTHON" -I -S -c "$TORCHSCAN_SEAL_CHECK" venv "$TORCHSCAN_SEAL"'
 
 
 def variables(step: dict[str, Any]) -> dict[str, str]:

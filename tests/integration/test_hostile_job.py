@@ -210,6 +210,30 @@ def test_nothing_is_started_from_an_environment_that_measured_code_changed(
     assert list(sentinels.iterdir()) == []
 
 
+REPLACES_INTERPRETER = """
+import pathlib, sys, torch
+def net():
+    for name in ("python", "python3", pathlib.Path(sys.executable).name):
+        link = pathlib.Path(sys.executable).with_name(name)
+        link.unlink(missing_ok=True)
+        link.write_text('#!/bin/sh\\necho "${TORCHSCAN_TOKEN:-no token}" >> "@SENTINELS@/interpreter"\\n')
+        link.chmod(0o755)
+    return torch.nn.Linear(8, 12), (torch.zeros(1, 8),)
+"""
+
+
+def test_an_interpreter_of_the_workspace_that_measured_code_replaced_is_not_started_again(
+    place: Path, action: Path, github: FakeGitHub, sentinels: Path
+) -> None:
+    payload = REPLACES_INTERPRETER.replace("@SENTINELS@", str(sentinels))
+    jobs = Jobs(place, action, place, github, {"bench/models.py": payload})
+    job = jobs.job("replaced")
+    steps = job.run(python=str(torch_only_interpreter(job.workspace / ".venv")))
+    assert not (job.workspace / ".venv" / "bin" / "python").is_symlink(), "the payload did not run"
+    assert list(sentinels.iterdir()) == []
+    assert rcs(steps) == WHOLE, "".join(step.printed for step in steps.values())
+
+
 FORGES = """
 import json, os, pathlib, subprocess, torch
 here = pathlib.Path(__file__).resolve()

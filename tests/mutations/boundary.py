@@ -11,6 +11,7 @@ MUTATIONS = [
         "ci_action/setup.sh",
         ("R1 the interpreter is asked with the checkout on its path", '"$python" -I -c', '"$python" -c'),
         ("R1 the environment is made with the checkout on its path", '-I -B "$action', '-B "$action'),
+        ("R1 pip starts a program of the checkout", 'PATH="$(outside "$PATH")"\n', ""),
         ("R2 a library path into the checkout stays", '"$workspace"/*) ;; *)', '"$workspace"/no/*) ;; *)'),
     ),
     *of(
@@ -18,11 +19,17 @@ MUTATIONS = [
         "ci_action/private_environment.py",
         ("R14 pip follows the job's settings", 'FOREIGN = ("PIP_", ', "FOREIGN = ("),
         ("R14 pip reads the job's config file", "TOLD: os.devnull", "**told"),
+        (
+            "R10 the seal is compared by an interpreter that was replaced",
+            'outputs["seal-python"] = os.path.realpath(base)',
+            'outputs["seal-python"] = sys.executable',
+        ),
         ("R2 pip is started with the job's PYTHON variables", '"PYTHON", "VIRTUAL_ENV"', '"VIRTUAL_ENV"'),
     ),
     *of(
         HOSTILE,
         "action.yml",
+        ("R1 the set-up's shell is one of the checkout", 'run: . "$GITHUB', 'run: bash "$GITHUB'),
         ("R2 plan is not isolated", "-I -B -m ci_action plan", "-B -m ci_action plan"),
         ("R2 measure is not isolated", "-I -B -m ci_action measure", "-B -m ci_action measure"),
         ("R2 publish is not isolated", "-I -B -m ci_action publish", "-B -m ci_action publish"),
@@ -32,7 +39,7 @@ MUTATIONS = [
         ("R2 a library is loaded before every program", '        LD_PRELOAD: ""\n', ""),
         (
             "R10 the seal is not compared before render",
-            '        "$TORCHSCAN_PYTHON" -I -S -c "$TORCHSCAN_SEAL_CHECK" venv "$TORCHSCAN_SEAL"\n',
+            '        "$TORCHSCAN_SEAL_PYTHON" -I -S -c "$TORCHSCAN_SEAL_CHECK" venv "$TORCHSCAN_SEAL"\n',
             "",
         ),
     ),

@@ -12,7 +12,10 @@ MODULES = (
     *("usercustomize", "venv", "warnings", "zipimport", "_distutils_hack", "tomllib", "hatchling", "jsonschema"),
 )
 """What ``python -c`` and ``-m`` of pip, venv, ensurepip and of our own program import by name."""
-PROGRAMS = ("git", "mktemp", "cat", "dirname", "sha256sum", "git-lfs", "ssh", "env")
+PROGRAMS = (
+    *("git", "git-lfs", "ssh", "bash", "sh", "env", "mktemp", "cat", "dirname", "sha256sum"),
+    *("uname", "lsb_release", "rustc"),  # what pip asks for its user agent
+)
 
 _PAYLOAD = """
 import posix as _posix

@@ -41,6 +41,9 @@ FROM_STEPS = {
     "TORCHSCAN_HEADLINE": ["${{ steps.publish.outputs.headline }}"],
 }
 """What later steps believe: the runner holds step outputs, and measured code cannot write those of another step."""
+SHELL = "bash --noprofile --norc -p -e -o pipefail {0}"
+"""As the runner starts ``bash``, and -p: it takes no functions, options or BASH_ENV from the job's environment
+(https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html)."""
 START = "venv/bin/python -I -B -m ci_action "
 CHECK = '"$TORCHSCAN_SEAL_PYTHON" -I -S -c "$TORCHSCAN_SEAL_CHECK" venv "$TORCHSCAN_SEAL"'
 
@@ -81,7 +84,7 @@ def test_defaults_are_those_of_the_program() -> None:
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
 def test_no_expression_stands_in_a_script(step: dict[str, Any]) -> None:
     assert "${{" not in step.get("run", "")
-    assert "uses" in step or step["shell"] == "bash"
+    assert "uses" in step or step["shell"] == SHELL
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())

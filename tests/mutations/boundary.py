@@ -86,6 +86,7 @@ MUTATIONS = [
     *of(
         f"{CONTRACT}/test_action_yml.py",
         "action.yml",
+        ("R2 bash takes options and functions from the job", "--norc -p -e", "--norc -e"),
         ("R2 the gate is not isolated", "-I -B -m ci_action gate", "-B -m ci_action gate"),
         ("R2 publish starts in the checkout", 'cd "$TORCHSCAN_FOLDER"', "true"),
     ),

@@ -89,6 +89,10 @@ def hostile_variables(workspace: Path) -> dict[str, str]:
         "LD_AUDIT": str(workspace / "lib" / "evil.so"),
         "OPENSSL_CONF": str(evil / "openssl.cnf"),
         "CDPATH": str(evil),
+        "SHELLOPTS": "noexec",
+        "BASH_FUNC_cd%%": f"() {{ {workspace}/bin/git from-a-function; }}",
+        "BASH_FUNC_exec%%": f"() {{ {workspace}/bin/git from-a-function; }}",
+        "PS4": f"$({workspace}/bin/git from-a-prompt)",
     }
     git = {
         "GIT_EXEC_PATH": str(evil / "git-core"),

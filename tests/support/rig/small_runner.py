@@ -104,7 +104,7 @@ class SmallRunner:
         script.write_text(step["run"], encoding="utf-8")
         own = {name: context.filled(str(value)) for name, value in step.get("env", {}).items()}
         done = subprocess.run(
-            [*_without_rights(), *_shell(), str(script)],
+            [*_without_rights(), *_shell(step["shell"], script)],
             cwd=self.workspace,
             env={**self._base(), **self._so_far(), **own, **{name: str(path) for name, path in files.items()}},
             capture_output=True,
@@ -207,9 +207,10 @@ class _Context:
         return self.steps[step].outputs.get(output, "") if step in self.steps else ""
 
 
-def _shell() -> list[str]:
-    """Return ``shell: bash``. A runner looks for it on its own PATH, and not on the one that a job sets."""
-    return [shutil.which("bash") or "bash", "--noprofile", "--norc", "-e", "-o", "pipefail"]
+def _shell(template: str, script: Path) -> list[str]:
+    """Return the command of a step's ``shell:``. A runner looks for it on its own PATH, not on a job's."""
+    program, *options = template.split()
+    return [shutil.which(program) or program, *(str(script) if word == "{0}" else word for word in options)]
 
 
 def _shown(value: Any) -> str:
